@@ -1,9 +1,10 @@
 """One set of tests for local devices, ranks as threads, and MPI ranks.
 
-Run as `pytest` for all that needs no MPI, and as `dprun -n N -m pytest tests/dparallel` (or `mpirun -n N python -m mpi4py
--m pytest tests/dparallel`) for the tests that use `on_all_kinds` or `on_ranks`, or are marked `mpi`; these then run on the
-real ranks. tests/run_all.py does both. What happens under MPI is dparallel's own pytest plugin's (testing/ranks); the
-fixtures here differ from its marker in that a test's body says what runs on the ranks, and `pytest` starts no MPI.
+A test with an argument `comm` runs on each rank; marked `devices`, it also runs once with all local devices. The fixtures
+`on_ranks` and `on_all_kinds` do the same for one part of a test. Run `pytest` for everything that needs no MPI, and
+`dprun -n N -m pytest tests/dparallel` (or `mpirun -n N python -m mpi4py -m pytest tests/dparallel`) for these tests, and
+those marked `mpi`, on real ranks. tests/run_all.py does both. dparallel's own pytest plugin (testing/ranks) runs the bodies.
+With its marker, `pytest` would start MPI; here it does not.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ WORLDS = [World("mpi", launched_size())] if UNDER_MPI else [World(kind, size) fo
                                                             for size in (1, 2, 3, 5)]
 
 
+def pytest_generate_tests(metafunc):
+    if "comm" in metafunc.fixturenames and not any(map(metafunc.definition.get_closest_marker, ("mpi", "ranks"))):
+        devices = metafunc.definition.get_closest_marker("devices")
+        metafunc.parametrize("comm", [world for world in WORLDS if devices or world.kind != "devices"], ids=str)
+
+
 @pytest.fixture(params=WORLDS, ids=str)
 def on_all_kinds(request):
     """on_all_kinds(check) calls check(comm) once with local devices, on every rank as threads, or on this MPI rank."""
@@ -49,14 +56,15 @@ def seeded():
 def pytest_ignore_collect(collection_path):
     """On ranks, do not import files without a test for ranks: some import scikit-learn or PyTorch, 5 s on each rank."""
     if UNDER_MPI and collection_path.suffix == ".py":
-        return not re.search(r"\bon_all_kinds\b|\bon_ranks\b|\bmark\.(ranks|mpi)\b", collection_path.read_text()) or None
+        for_ranks = r"\bdef test_\w+\([^)]*\bcomm\b|\bon_all_kinds\b|\bon_ranks\b|\bmark\.(ranks|mpi)\b"
+        return not re.search(for_ranks, collection_path.read_text()) or None
     return None
 
 
 def pytest_itemcollected(item):
     """Tests for ranks are what the plugin runs under MPI."""
     for_mpi = item.get_closest_marker("mpi")
-    if for_mpi or {"on_all_kinds", "on_ranks"} & set(getattr(item, "fixturenames", ())):
+    if for_mpi or {"comm", "on_all_kinds", "on_ranks"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.ranks)
     if for_mpi and not UNDER_MPI:
         item.add_marker(pytest.mark.skip(reason="needs MPI ranks"))

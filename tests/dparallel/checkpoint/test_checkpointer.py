@@ -27,22 +27,19 @@ def seeded(rank):
 
 @pytest.mark.parametrize("shard, sampler, workers", [
     (None, "global", 0), (1, "distributed", 0), (2, "global", 2), (3, "distributed", 2), ("zero", "global", 0)])
-def test_on_the_same_ranks_it_is_bitwise_the_run_that_was_not_stopped(on_ranks, shard, sampler, workers):
-    def check(comm):
-        options = {"shard": shard, "sampler": sampler, "workers": workers, "dropout": 0.3, "noise": REAL or comm.size == 1}
-        with shared_folder(comm) as folder, ag.random.using_generator(ag.Generator()):
-            whole = Run(comm, folder + "/whole", **options)
-            seeded(comm.rank)
-            expected = whole.steps(13).everything()
-            stopped = Run(comm, folder, **options)
-            seeded(comm.rank)
-            stopped.steps(9, save_at=(3, 8)).checkpoint.close()
-            resumed = Run(comm, folder, seed=5, **options)
-            seeded(77)
-            assert resumed.checkpoint.restore() == 8
-            same(resumed.steps(13, 8).everything(), expected)
-
-    on_ranks(check)
+def test_on_the_same_ranks_it_is_bitwise_the_run_that_was_not_stopped(comm, shard, sampler, workers):
+    options = {"shard": shard, "sampler": sampler, "workers": workers, "dropout": 0.3, "noise": REAL or comm.size == 1}
+    with shared_folder(comm) as folder, ag.random.using_generator(ag.Generator()):
+        whole = Run(comm, folder + "/whole", **options)
+        seeded(comm.rank)
+        expected = whole.steps(13).everything()
+        stopped = Run(comm, folder, **options)
+        seeded(comm.rank)
+        stopped.steps(9, save_at=(3, 8)).checkpoint.close()
+        resumed = Run(comm, folder, seed=5, **options)
+        seeded(77)
+        assert resumed.checkpoint.restore() == 8
+        same(resumed.steps(13, 8).everything(), expected)
 
 
 PAIRS = [(3, 1), (3, 2), (3, 5), (3, 8), (1, 3), (2, 3), (5, 3), (8, 2)]

@@ -13,62 +13,52 @@ def numbers(rank, shape):
 
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_every_collective(on_all_kinds, name, started):
-    def check(comm):
-        n = comm.size
-        for sizes in (None, sized(name, n)):
-            for op in ("sum", "prod", "max", "min", "mean") if name in REDUCTIONS else ("sum",):
-                xs = [numbers(p, (rows, 3)) for p, rows in enumerate(row_counts(name, n, sizes))]
-                settings = {} if sizes is None else {"sizes": sizes}
-                got = call(comm, name, [xs[p] for p in comm.held], op=op, started=started, **settings)
-                ranks = [0 if 0 in comm.held else comm.held[0]] if name in ("reduce", "gather") else comm.held
-                for x, rank in zip(got, ranks, strict=True):
-                    if name in REDUCTIONS:
-                        wide = [x.astype(np.float32) for x in xs]
-                        y = expected(name, wide, rank, op="sum" if op == "mean" else op, **settings)
-                        y = (y / n if op == "mean" else y).astype(np.float32)
-                    else:
-                        y = expected(name, xs, rank, **settings)
-                    assert x.dtype == ml_dtypes.bfloat16 and x.shape == y.shape
-                    np.testing.assert_allclose(x.astype(np.float32), y.astype(np.float32), rtol=2 ** -8, atol=1e-6)
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_every_collective(comm, name, started):
+    n = comm.size
+    for sizes in (None, sized(name, n)):
+        for op in ("sum", "prod", "max", "min", "mean") if name in REDUCTIONS else ("sum",):
+            xs = [numbers(p, (rows, 3)) for p, rows in enumerate(row_counts(name, n, sizes))]
+            settings = {} if sizes is None else {"sizes": sizes}
+            got = call(comm, name, [xs[p] for p in comm.held], op=op, started=started, **settings)
+            ranks = [0 if 0 in comm.held else comm.held[0]] if name in ("reduce", "gather") else comm.held
+            for x, rank in zip(got, ranks, strict=True):
+                if name in REDUCTIONS:
+                    wide = [x.astype(np.float32) for x in xs]
+                    y = expected(name, wide, rank, op="sum" if op == "mean" else op, **settings)
+                    y = (y / n if op == "mean" else y).astype(np.float32)
+                else:
+                    y = expected(name, xs, rank, **settings)
+                assert x.dtype == ml_dtypes.bfloat16 and x.shape == y.shape
+                np.testing.assert_allclose(x.astype(np.float32), y.astype(np.float32), rtol=2 ** -8, atol=1e-6)
 
 
-def test_shapes_roots_objects_and_sums_in_place(on_all_kinds):
-    def check(comm):
-        for shape in ((), (0,), (0, 2), (3, 1, 2)):
-            for root in range(comm.size):
-                x = numbers(root, shape)
-                for y in comm.broadcast(x if root in comm.held else None, root):
-                    assert y.dtype == x.dtype and y.tobytes() == x.tobytes() and y.shape == shape
-        xs = [np.full(3, 1 + 2 ** -7 * (p == 0), ml_dtypes.bfloat16) for p in comm.held]
-        comm.sum_in_place(xs)
-        wanted = np.full(3, comm.size + 2 ** -7, np.float32).astype(ml_dtypes.bfloat16)
-        assert all(x.tobytes() == wanted.tobytes() for x in xs)
-        assert comm.allgather_object([xs[0]] * len(comm.held))[0].tobytes() == wanted.tobytes()
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_shapes_roots_objects_and_sums_in_place(comm):
+    for shape in ((), (0,), (0, 2), (3, 1, 2)):
+        for root in range(comm.size):
+            x = numbers(root, shape)
+            for y in comm.broadcast(x if root in comm.held else None, root):
+                assert y.dtype == x.dtype and y.tobytes() == x.tobytes() and y.shape == shape
+    xs = [np.full(3, 1 + 2 ** -7 * (p == 0), ml_dtypes.bfloat16) for p in comm.held]
+    comm.sum_in_place(xs)
+    wanted = np.full(3, comm.size + 2 ** -7, np.float32).astype(ml_dtypes.bfloat16)
+    assert all(x.tobytes() == wanted.tobytes() for x in xs)
+    assert comm.allgather_object([xs[0]] * len(comm.held))[0].tobytes() == wanted.tobytes()
 
 
-def test_nan_wins(on_all_kinds):
-    def check(comm):
-        xs = [np.array([np.nan if p == comm.size - 1 else p, p], ml_dtypes.bfloat16) for p in comm.held]
-        for y in comm.allreduce(xs, "max"):
-            assert np.isnan(y[0]) and y[1] == comm.size - 1
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_nan_wins(comm):
+    xs = [np.array([np.nan if p == comm.size - 1 else p, p], ml_dtypes.bfloat16) for p in comm.held]
+    for y in comm.allreduce(xs, "max"):
+        assert np.isnan(y[0]) and y[1] == comm.size - 1
 
 
-def test_bfloat16_and_float16_do_not_mix(on_ranks):
+def test_bfloat16_and_float16_do_not_mix(comm):
     from dparallel import CollectiveError
-
-    def check(comm):
-        if comm.size > 1:
-            with pytest.raises(CollectiveError, match="dtypes differ"):
-                comm.allreduce([np.ones(2, ml_dtypes.bfloat16 if comm.rank else np.float16)])
-
-    on_ranks(check)
+    if comm.size > 1:
+        with pytest.raises(CollectiveError, match="dtypes differ"):
+            comm.allreduce([np.ones(2, ml_dtypes.bfloat16 if comm.rank else np.float16)])
 
 
 @pytest.mark.mpi

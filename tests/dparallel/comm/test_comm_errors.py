@@ -144,47 +144,40 @@ def test_a_mistake_of_all(name, on_all_kinds):
 
 
 @pytest.mark.parametrize("name", DISAGREE)
-def test_a_mistake_of_one(name, on_all_kinds):
-    def check(comm):
-        if comm.size > 1:
-            refused_everywhere(comm, *DISAGREE[name])
-            refused_everywhere(comm, *DISAGREE[name])                      # nor is a refused call remembered as good
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_a_mistake_of_one(name, comm):
+    if comm.size > 1:
+        refused_everywhere(comm, *DISAGREE[name])
+        refused_everywhere(comm, *DISAGREE[name])                      # nor is a refused call remembered as good
 
 
 @pytest.mark.parametrize("name", RANKS)
-def test_ranks_that_disagree(name, on_ranks):
-    def check(comm):
-        if comm.size > 1:
-            refused_everywhere(comm, *RANKS[name])
-    on_ranks(check)
+def test_ranks_that_disagree(name, comm):
+    if comm.size > 1:
+        refused_everywhere(comm, *RANKS[name])
 
 
-def test_the_message_tells_what_each_rank_called(on_ranks):
-    def check(comm):
-        if comm.size < 2:
-            return
-        with pytest.raises(CollectiveError) as caught:
-            comm.reduce([np.ones((2, 3), "f" if comm.rank else "d")], root=1, op="max")
-        others = "rank 1" if comm.size == 2 else f"ranks 1-{comm.size - 1}"
-        line = check.__code__.co_firstlineno + 4
-        where = rf"at .*test_comm_errors.py:{line}, in check: comm.reduce\(\[np.ones"
-        assert re.match(rf"collective of {comm.size} ranks rejected, the dtypes differ:\n"
-                        rf"  rank 0: reduce\(op='max', root=1\) of float64 \(2, 3\) {where}.*\n"
-                        rf"  {others}: reduce\(op='max', root=1\) of float32 \(2, 3\) {where}", str(caught.value))
-    on_ranks(check)
+def test_the_message_tells_what_each_rank_called(comm):
+    if comm.size < 2:
+        return
+    with pytest.raises(CollectiveError) as caught:
+        comm.reduce([np.ones((2, 3), "f" if comm.rank else "d")], root=1, op="max")
+    others = "rank 1" if comm.size == 2 else f"ranks 1-{comm.size - 1}"
+    line = test_the_message_tells_what_each_rank_called.__code__.co_firstlineno + 4
+    where = rf"at .*test_comm_errors.py:{line}, in test_the_message_tells_what_each_rank_called: comm.reduce\(\[np.ones"
+    assert re.match(rf"collective of {comm.size} ranks rejected, the dtypes differ:\n"
+                    rf"  rank 0: reduce\(op='max', root=1\) of float64 \(2, 3\) {where}.*\n"
+                    rf"  {others}: reduce\(op='max', root=1\) of float32 \(2, 3\) {where}", str(caught.value))
 
 
-def test_who_passes_sizes_to_scatter_may_repeat_the_roots(on_ranks):
-    def check(comm):
-        sizes = [2] + [0] * (comm.size - 2) + [3] if comm.size > 1 else [5]
-        x = np.arange(5.0)
-        mine = {"all": True, "root only": comm.rank == 0, "another only": comm.rank == comm.size - 1}
-        for who in ("all", "root only"):
-            piece = comm.scatter(x if comm.rank == 0 else None, sizes if mine[who] else None)[0]
-            assert len(piece) == sizes[comm.rank]
-        even = [len(part) for part in np.array_split(x, comm.size)]
-        piece = comm.scatter(x if comm.rank == 0 else None, even if mine["another only"] else None)[0]
-        assert len(piece) == even[comm.rank]
-        assert len(comm.reduce_scatter([x], even if comm.rank else None)[0]) == even[comm.rank]
-    on_ranks(check)
+def test_who_passes_sizes_to_scatter_may_repeat_the_roots(comm):
+    sizes = [2] + [0] * (comm.size - 2) + [3] if comm.size > 1 else [5]
+    x = np.arange(5.0)
+    mine = {"all": True, "root only": comm.rank == 0, "another only": comm.rank == comm.size - 1}
+    for who in ("all", "root only"):
+        piece = comm.scatter(x if comm.rank == 0 else None, sizes if mine[who] else None)[0]
+        assert len(piece) == sizes[comm.rank]
+    even = [len(part) for part in np.array_split(x, comm.size)]
+    piece = comm.scatter(x if comm.rank == 0 else None, even if mine["another only"] else None)[0]
+    assert len(piece) == even[comm.rank]
+    assert len(comm.reduce_scatter([x], even if comm.rank else None)[0]) == even[comm.rank]

@@ -28,81 +28,71 @@ def ways(comm):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_all_arrays_pass(on_all_kinds, dtype, layout):
-    def check(comm):
-        for case, shape in enumerate(SHAPES):
-            for rank, after, _ in ways(comm):
-                comm.send(LAYOUTS[layout](numbers(rank, shape, dtype, case)), after, case, rank=rank)
-            for rank, _, before in ways(comm):
-                same(comm.recv(before, case, rank=rank), numbers(before, shape, dtype, case))
-
-    on_all_kinds(check)
-
-
-def test_order_within_a_tag_and_tags_among_each_other(on_all_kinds):
-    def check(comm):
+@pytest.mark.devices
+def test_all_arrays_pass(comm, dtype, layout):
+    for case, shape in enumerate(SHAPES):
         for rank, after, _ in ways(comm):
-            for number in range(4):
-                comm.send(np.array(10 * rank + number), after, number % 2, rank=rank)
+            comm.send(LAYOUTS[layout](numbers(rank, shape, dtype, case)), after, case, rank=rank)
         for rank, _, before in ways(comm):
-            first = comm.start_recv(before, 1, rank=rank)
-            second = comm.start_recv(before, 1, rank=rank)
-            assert [comm.recv(before, 0, rank=rank).item() for _ in range(2)] == [10 * before, 10 * before + 2]
-            assert [second.wait().item(), first.wait().item()] == [10 * before + 3, 10 * before + 1]
-            assert first.done() and first.wait() is first.wait()
-
-    on_all_kinds(check)
+            same(comm.recv(before, case, rank=rank), numbers(before, shape, dtype, case))
 
 
-def test_a_sent_array_may_be_changed_and_all_may_send_much_first(on_all_kinds):
-    def check(comm):
-        for rank, after, _ in ways(comm):
-            x = np.full(300_000, float(rank))
-            comm.send(x, after, rank=rank)
-            x[:] = -1
-        for rank, _, before in ways(comm):
-            same(comm.recv(before, rank=rank), np.full(300_000, float(before)))
-        handles = [comm.start_send(np.full(300_000, float(rank)), after, 7, rank=rank) for rank, after, _ in ways(comm)]
-        for rank, _, before in ways(comm):
-            assert comm.recv(before, 7, like=np.empty(300_000), rank=rank)[0] == before
-        assert [handle.wait() for handle in handles] == [None] * len(handles)
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_order_within_a_tag_and_tags_among_each_other(comm):
+    for rank, after, _ in ways(comm):
+        for number in range(4):
+            comm.send(np.array(10 * rank + number), after, number % 2, rank=rank)
+    for rank, _, before in ways(comm):
+        first = comm.start_recv(before, 1, rank=rank)
+        second = comm.start_recv(before, 1, rank=rank)
+        assert [comm.recv(before, 0, rank=rank).item() for _ in range(2)] == [10 * before, 10 * before + 2]
+        assert [second.wait().item(), first.wait().item()] == [10 * before + 3, 10 * before + 1]
+        assert first.done() and first.wait() is first.wait()
 
 
-def test_sendrecv(on_ranks):
-    def check(comm):
-        ((_, after, before),) = ways(comm)
-        same(comm.sendrecv(numbers(comm.rank, (2, comm.rank)), after, before, 3, 3), numbers(before, (2, before)))
+@pytest.mark.devices
+def test_a_sent_array_may_be_changed_and_all_may_send_much_first(comm):
+    for rank, after, _ in ways(comm):
+        x = np.full(300_000, float(rank))
+        comm.send(x, after, rank=rank)
+        x[:] = -1
+    for rank, _, before in ways(comm):
+        same(comm.recv(before, rank=rank), np.full(300_000, float(before)))
+    handles = [comm.start_send(np.full(300_000, float(rank)), after, 7, rank=rank) for rank, after, _ in ways(comm)]
+    for rank, _, before in ways(comm):
+        assert comm.recv(before, 7, like=np.empty(300_000), rank=rank)[0] == before
+    assert [handle.wait() for handle in handles] == [None] * len(handles)
 
-    on_ranks(check)
+
+def test_sendrecv(comm):
+    ((_, after, before),) = ways(comm)
+    same(comm.sendrecv(numbers(comm.rank, (2, comm.rank)), after, before, 3, 3), numbers(before, (2, before)))
 
 
-def test_permute_and_shift(on_all_kinds):
-    def check(comm):
-        n = comm.size
-        xs = [numbers(rank, (rank % 3, 2), DTYPES[rank % len(DTYPES)]) for rank in range(n)]
-        mine = [xs[rank] for rank in comm.held]
-        rng = np.random.default_rng(5)
-        for _ in range(4):
-            pairs = list(zip(rng.permutation(n).tolist(), rng.permutation(n).tolist(), strict=True))[:rng.integers(n + 1)]
-            for got in (comm.permute(mine, pairs), comm.start_permute(mine, pairs).wait()):
-                for rank, y in zip(comm.held, got, strict=True):
-                    source = next((s for s, d in pairs if d == rank), None)
-                    same(y, np.empty(0, xs[rank].dtype) if source is None else xs[source])
-                    assert not any(np.shares_memory(x, y) for x in mine)
-        for by in range(-n, n + 1):
-            for rank, y in zip(comm.held, comm.shift(mine, by), strict=True):
-                same(y, xs[(rank - by) % n])
-            for rank, y in zip(comm.held, comm.start_shift(mine, by, ring=False).wait(), strict=True):
-                same(y, xs[rank - by] if 0 <= rank - by < n else np.empty(0, xs[rank].dtype))
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_permute_and_shift(comm):
+    n = comm.size
+    xs = [numbers(rank, (rank % 3, 2), DTYPES[rank % len(DTYPES)]) for rank in range(n)]
+    mine = [xs[rank] for rank in comm.held]
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        pairs = list(zip(rng.permutation(n).tolist(), rng.permutation(n).tolist(), strict=True))[:rng.integers(n + 1)]
+        for got in (comm.permute(mine, pairs), comm.start_permute(mine, pairs).wait()):
+            for rank, y in zip(comm.held, got, strict=True):
+                source = next((s for s, d in pairs if d == rank), None)
+                same(y, np.empty(0, xs[rank].dtype) if source is None else xs[source])
+                assert not any(np.shares_memory(x, y) for x in mine)
+    for by in range(-n, n + 1):
+        for rank, y in zip(comm.held, comm.shift(mine, by), strict=True):
+            same(y, xs[(rank - by) % n])
+        for rank, y in zip(comm.held, comm.start_shift(mine, by, ring=False).wait(), strict=True):
+            same(y, xs[rank - by] if 0 <= rank - by < n else np.empty(0, xs[rank].dtype))
 
 
 @pytest.mark.parametrize("op", UFUNCS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_scans(on_all_kinds, op, dtype):
+@pytest.mark.devices
+def test_scans(comm, op, dtype):
     if np.dtype(dtype).kind == "c" and op in ("max", "min"):
         return
 
@@ -118,18 +108,15 @@ def test_scans(on_all_kinds, op, dtype):
             total = UFUNCS[op](total, x)
         return total.astype(dtype)
 
-    def check(comm):
-        xs = [numbers(rank, (2, 3), dtype) for rank in range(comm.size)]
-        mine = [xs[rank].T.copy().T for rank in comm.held]
-        for own, name in ((True, "scan"), (False, "exscan")):
-            for reverse in (False, True):
-                for got in (getattr(comm, name)(mine, op, reverse=reverse),
-                            getattr(comm, f"start_{name}")(mine, op, reverse=reverse).wait()):
-                    for rank, y in zip(comm.held, got, strict=True):
-                        assert y.dtype == dtype
-                        np.testing.assert_allclose(y, expected(xs, reverse, own, rank), TOLERANCE.get(dtype, 0), 1e-5)
-
-    on_all_kinds(check)
+    xs = [numbers(rank, (2, 3), dtype) for rank in range(comm.size)]
+    mine = [xs[rank].T.copy().T for rank in comm.held]
+    for own, name in ((True, "scan"), (False, "exscan")):
+        for reverse in (False, True):
+            for got in (getattr(comm, name)(mine, op, reverse=reverse),
+                        getattr(comm, f"start_{name}")(mine, op, reverse=reverse).wait()):
+                for rank, y in zip(comm.held, got, strict=True):
+                    assert y.dtype == dtype
+                    np.testing.assert_allclose(y, expected(xs, reverse, own, rank), TOLERANCE.get(dtype, 0), 1e-5)
 
 
 EVERYWHERE = {
@@ -145,59 +132,49 @@ EVERYWHERE = {
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)
-def test_wrong_everywhere(on_all_kinds, name):
+@pytest.mark.devices
+def test_wrong_everywhere(comm, name):
     call, text = EVERYWHERE[name]
-
-    def check(comm):
-        with pytest.raises(CollectiveError, match=text):
-            call(comm, [np.ones(2) for _ in comm.held])
-        assert comm.total(1.0) > 0
-
-    on_all_kinds(check)
+    with pytest.raises(CollectiveError, match=text):
+        call(comm, [np.ones(2) for _ in comm.held])
+    assert comm.total(1.0) > 0
 
 
-def test_wrong_on_one_rank_is_an_error_on_all(on_ranks):
-    def check(comm):
-        if comm.size == 1:
-            return
-        last = comm.rank == comm.size - 1
-        for call, text in ((lambda: comm.shift([np.ones(2)], 2 if last else 1), "different pairs" if comm.size > 2 else ""),
-                           (lambda: comm.scan([np.ones(3 if last else 2)]), "the shapes differ"),
-                           (lambda: comm.scan([np.ones(2)], reverse=last), "different collectives")):
-            if text:
-                with pytest.raises(CollectiveError, match=text):
-                    call()
-        assert comm.total(1.0) == comm.size
-
-    on_ranks(check)
+def test_wrong_on_one_rank_is_an_error_on_all(comm):
+    if comm.size == 1:
+        return
+    last = comm.rank == comm.size - 1
+    for call, text in ((lambda: comm.shift([np.ones(2)], 2 if last else 1), "different pairs" if comm.size > 2 else ""),
+                       (lambda: comm.scan([np.ones(3 if last else 2)]), "the shapes differ"),
+                       (lambda: comm.scan([np.ones(2)], reverse=last), "different collectives")):
+        if text:
+            with pytest.raises(CollectiveError, match=text):
+                call()
+    assert comm.total(1.0) == comm.size
 
 
-def test_what_cannot_be_sent_is_an_error_at_both_ends(on_all_kinds):
-    def check(comm):
-        for bad, text in ((np.array([None]), "dtype object can't be sent"), (None, "None instead of an array"),
-                          (np.ma.array([1.0], mask=[1]), "masked"), (np.ones((1,) * 9), "at most 8 dimensions")):
-            for rank, after, _ in ways(comm):
-                with pytest.raises(CollectiveError, match=f"rank {rank}: send.dest={after}, tag=2.: .*{text}"):
-                    comm.send(bad, after, 2, rank=rank)
-            for rank, _, before in ways(comm):
-                with pytest.raises(CollectiveError, match=f"recv.source={before}, tag=2.: rank {before} could not send it: .*{text}"):
-                    comm.recv(before, 2, rank=rank)
+@pytest.mark.devices
+def test_what_cannot_be_sent_is_an_error_at_both_ends(comm):
+    for bad, text in ((np.array([None]), "dtype object can't be sent"), (None, "None instead of an array"),
+                      (np.ma.array([1.0], mask=[1]), "masked"), (np.ones((1,) * 9), "at most 8 dimensions")):
         for rank, after, _ in ways(comm):
-            comm.send(np.ones(3), after, rank=rank)
+            with pytest.raises(CollectiveError, match=f"rank {rank}: send.dest={after}, tag=2.: .*{text}"):
+                comm.send(bad, after, 2, rank=rank)
         for rank, _, before in ways(comm):
-            with pytest.raises(CollectiveError, match=r"received float64 \(3,\), but like= requires float32 \(2,\)"):
-                comm.recv(before, like=np.ones(2, np.float32), rank=rank)
-
-    on_all_kinds(check)
+            with pytest.raises(CollectiveError, match=f"recv.source={before}, tag=2.: rank {before} could not send it: .*{text}"):
+                comm.recv(before, 2, rank=rank)
+    for rank, after, _ in ways(comm):
+        comm.send(np.ones(3), after, rank=rank)
+    for rank, _, before in ways(comm):
+        with pytest.raises(CollectiveError, match=r"received float64 \(3,\), but like= requires float32 \(2,\)"):
+            comm.recv(before, like=np.ones(2, np.float32), rank=rank)
 
 
 @pytest.mark.parametrize("wrong", [{"dest": -1}, {"dest": 99}, {"dest": "next"}, {"tag": -1}, {"tag": 0.5}, {"tag": 2**62}, {"rank": 77}], ids=str)
-def test_wrong_ends(on_all_kinds, wrong):
-    def check(comm):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
-            comm.send(np.ones(2), **{"dest": 0, "rank": comm.rank} | wrong)
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_wrong_ends(comm, wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
+        comm.send(np.ones(2), **{"dest": 0, "rank": comm.rank} | wrong)
 
 
 def test_local_devices_say_which_rank_and_send_first():

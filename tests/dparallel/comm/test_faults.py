@@ -330,34 +330,30 @@ ROOTED = {"gather", "scatter", "scatter of a tree", "broadcast_object_list", "sc
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_fault_on_one_rank_is_an_error_on_all(on_ranks, name):
+def test_a_fault_on_one_rank_is_an_error_on_all(comm, name):
     healthy, faulty = CALLS[name]
-
-    def check(comm):
-        dist.init_process_group("gloo", comm=comm)
-        rank, size = dist.get_rank(), dist.get_world_size()
-        try:
-            for fault, call in faulty.items():
-                for odd in sorted({0, size - 1}) if name not in ROOTED or fault not in ON_ROOT else [0]:
-                    what = f"{name}, {fault}, rank {odd} of {size}"
-                    if size == 1 and fault in ALONE.get(name, ()):
-                        continue                     # there is no other rank to differ from
-                    with pytest.raises(Exception) as caught:
-                        call(rank, size) if rank == odd else healthy(rank, size)
-                        pytest.fail(f"{what}: no error on rank {rank}")
-                    text = str(caught.value)
-                    assert not text.startswith("Failed:") and text, what
-                    if rank != odd:
-                        assert isinstance(caught.value, (ValueError, RuntimeError, OSError)), (what, caught.value)
-                    for _ in range(2):
-                        total = ag.tensor([rank + 1.0])
-                        dist.all_reduce(total)
-                        assert total.item() == size * (size + 1) / 2, what
-                healthy(rank, size)
-        finally:
-            dist.destroy_process_group()
-
-    on_ranks(check)
+    dist.init_process_group("gloo", comm=comm)
+    rank, size = dist.get_rank(), dist.get_world_size()
+    try:
+        for fault, call in faulty.items():
+            for odd in sorted({0, size - 1}) if name not in ROOTED or fault not in ON_ROOT else [0]:
+                what = f"{name}, {fault}, rank {odd} of {size}"
+                if size == 1 and fault in ALONE.get(name, ()):
+                    continue                     # there is no other rank to differ from
+                with pytest.raises(Exception) as caught:
+                    call(rank, size) if rank == odd else healthy(rank, size)
+                    pytest.fail(f"{what}: no error on rank {rank}")
+                text = str(caught.value)
+                assert not text.startswith("Failed:") and text, what
+                if rank != odd:
+                    assert isinstance(caught.value, (ValueError, RuntimeError, OSError)), (what, caught.value)
+                for _ in range(2):
+                    total = ag.tensor([rank + 1.0])
+                    dist.all_reduce(total)
+                    assert total.item() == size * (size + 1) / 2, what
+            healthy(rank, size)
+    finally:
+        dist.destroy_process_group()
 
 
 # Differences between ranks that are no fault of one rank alone.
@@ -458,27 +454,25 @@ def test_messages_that_cannot_be_sent_or_received(on_ranks):
     on_ranks(of_group(check))
 
 
-def test_objects_of_communicators_that_cannot_be_made_again(on_all_kinds):
+@pytest.mark.devices
+def test_objects_of_communicators_that_cannot_be_made_again(comm):
     """On every rank, also where they could be made; and the communicator goes on."""
-    def check(comm):
-        own = comm.held[0]
-        calls = {
-            "allgather_object": lambda v: comm.allgather_object([v] * len(comm.held)),
-            "broadcast_object": lambda v: comm.broadcast_object(v if 0 in comm.held else None),
-            "scatter_object": lambda v: comm.scatter_object([v] * comm.size if 0 in comm.held else None)}
-        for name, call in calls.items():
-            with pytest.raises(Exception, match="not to be made again|can't be unpickled: OSError"):
-                call(Broken(comm.size - 1, own))
-            assert comm.allgather_object(list(comm.held)) == list(range(comm.size)), name
-        outs = None
-        if 0 in comm.held:
-            with pytest.raises(OSError, match="not to be made again"):
-                comm.gather_object([Broken(0, own)] * len(comm.held))
-        else:
-            assert comm.gather_object([Broken(0, own)]) is outs
-        assert comm.any(False) is False
-
-    on_all_kinds(check)
+    own = comm.held[0]
+    calls = {
+        "allgather_object": lambda v: comm.allgather_object([v] * len(comm.held)),
+        "broadcast_object": lambda v: comm.broadcast_object(v if 0 in comm.held else None),
+        "scatter_object": lambda v: comm.scatter_object([v] * comm.size if 0 in comm.held else None)}
+    for name, call in calls.items():
+        with pytest.raises(Exception, match="not to be made again|can't be unpickled: OSError"):
+            call(Broken(comm.size - 1, own))
+        assert comm.allgather_object(list(comm.held)) == list(range(comm.size)), name
+    outs = None
+    if 0 in comm.held:
+        with pytest.raises(OSError, match="not to be made again"):
+            comm.gather_object([Broken(0, own)] * len(comm.held))
+    else:
+        assert comm.gather_object([Broken(0, own)]) is outs
+    assert comm.any(False) is False
 
 
 class Broken:
@@ -501,15 +495,13 @@ def unpickled_at(where):
 HERE = threading.local()
 
 
-def test_a_sum_in_place_takes_arrays_only(on_all_kinds):
+@pytest.mark.devices
+def test_a_sum_in_place_takes_arrays_only(comm):
     """MPI would write into a Tensor's memory, and autograd would not see it."""
-    def check(comm):
-        for wrong in (ag.ones(2), None, [1.0, 2.0]):
-            for call in (comm.sum_in_place, lambda xs: comm.start_sum_in_place(xs).wait()):
-                with pytest.raises(TypeError, match="sum_in_place: "):
-                    call([wrong for _ in comm.held])
-        xs = [np.ones(2) for _ in comm.held]
-        comm.sum_in_place(xs)
-        assert all(x.tolist() == [comm.size] * 2 for x in xs)
-
-    on_all_kinds(check)
+    for wrong in (ag.ones(2), None, [1.0, 2.0]):
+        for call in (comm.sum_in_place, lambda xs: comm.start_sum_in_place(xs).wait()):
+            with pytest.raises(TypeError, match="sum_in_place: "):
+                call([wrong for _ in comm.held])
+    xs = [np.ones(2) for _ in comm.held]
+    comm.sum_in_place(xs)
+    assert all(x.tolist() == [comm.size] * 2 for x in xs)

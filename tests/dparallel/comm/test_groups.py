@@ -29,56 +29,47 @@ from dparallel.comm import communicator
 pytestmark = pytest.mark.quick
 
 
-def test_split_by_color_and_key(on_ranks):
-    def check(comm):
-        for colors, key in ((2, 1), (3, -1), (1, 0)):
-            mine = comm.rank % colors
-            group = comm.split(mine, key * comm.rank)
-            members = [p for p in range(comm.size) if p % colors == mine][::-1 if key < 0 else 1]
-            assert (group.size, group.rank, group.kind) == (len(members), members.index(comm.rank), comm.kind)
-            assert group.allgather([np.array(comm.rank)])[0].tolist() == members
-            assert group.shift([np.array(comm.rank)])[0] == members[group.rank - 1]
-            group.barrier()
-            group.free()
-            group.free()
-        assert comm.total(1.0) == comm.size
-
-    on_ranks(check)
+def test_split_by_color_and_key(comm):
+    for colors, key in ((2, 1), (3, -1), (1, 0)):
+        mine = comm.rank % colors
+        group = comm.split(mine, key * comm.rank)
+        members = [p for p in range(comm.size) if p % colors == mine][::-1 if key < 0 else 1]
+        assert (group.size, group.rank, group.kind) == (len(members), members.index(comm.rank), comm.kind)
+        assert group.allgather([np.array(comm.rank)])[0].tolist() == members
+        assert group.shift([np.array(comm.rank)])[0] == members[group.rank - 1]
+        group.barrier()
+        group.free()
+        group.free()
+    assert comm.total(1.0) == comm.size
 
 
-def test_no_member_gets_none(on_ranks):
-    def check(comm):
-        for none in (None, -32766):                  # MPI.UNDEFINED
-            group = comm.split(7 if comm.rank else none)
-            assert (group is None) == (comm.rank == 0)
-            if group is not None:
-                assert group.size == comm.size - 1 and group.total(1.0) == comm.size - 1
-
-    on_ranks(check)
+def test_no_member_gets_none(comm):
+    for none in (None, -32766):                  # MPI.UNDEFINED
+        group = comm.split(7 if comm.rank else none)
+        assert (group is None) == (comm.rank == 0)
+        if group is not None:
+            assert group.size == comm.size - 1 and group.total(1.0) == comm.size - 1
 
 
-def test_groups_in_groups_beside_each_other_with_messages_and_gradients(on_ranks):
+def test_groups_in_groups_beside_each_other_with_messages_and_gradients(comm):
     """Other groups are elsewhere at the time, and one has more to do."""
-    def check(comm):
-        half = comm.split(comm.rank % 2, -comm.rank)
-        quarter, twin = half.split(half.rank // 2), half.duplicate()
-        rng = np.random.default_rng(comm.rank)
-        for _ in range(1 + comm.rank % 2):
-            for group in (half, quarter, twin):
-                check_adjoint(lambda x, g=group: AllReduce.apply(x, comm=g), [rng.standard_normal(3)], group, rng)
-                check_adjoint(lambda x, g=group: SendRecv.apply(x, comm=g), [rng.standard_normal(3)], group, rng)
-                check_adjoint(lambda x, g=group: Scan.apply(x, comm=g, reverse=True), [rng.standard_normal(3)], group, rng)
+    half = comm.split(comm.rank % 2, -comm.rank)
+    quarter, twin = half.split(half.rank // 2), half.duplicate()
+    rng = np.random.default_rng(comm.rank)
+    for _ in range(1 + comm.rank % 2):
+        for group in (half, quarter, twin):
+            check_adjoint(lambda x, g=group: AllReduce.apply(x, comm=g), [rng.standard_normal(3)], group, rng)
+            check_adjoint(lambda x, g=group: SendRecv.apply(x, comm=g), [rng.standard_normal(3)], group, rng)
+            check_adjoint(lambda x, g=group: Scan.apply(x, comm=g, reverse=True), [rng.standard_normal(3)], group, rng)
 
-                def ring(x, g=group):
-                    Send.apply(x, comm=g, dest=(g.rank + 1) % g.size)
-                    return Recv.apply(comm=g, source=(g.rank - 1) % g.size)
+            def ring(x, g=group):
+                Send.apply(x, comm=g, dest=(g.rank + 1) % g.size)
+                return Recv.apply(comm=g, source=(g.rank - 1) % g.size)
 
-                check_adjoint(ring, [rng.standard_normal(3)], group, rng)
-        assert comm.total(1.0) == comm.size
-        for group in (quarter, twin, half):
-            group.free()
-
-    on_ranks(check)
+            check_adjoint(ring, [rng.standard_normal(3)], group, rng)
+    assert comm.total(1.0) == comm.size
+    for group in (quarter, twin, half):
+        group.free()
 
 
 def test_local_devices_split_by_a_list():
@@ -89,24 +80,18 @@ def test_local_devices_split_by_a_list():
     assert comm.node().size == 5 and comm.leaders().size == 1 and comm.node() is comm.node()
 
 
-def test_wrong_colors_are_an_error_everywhere(on_ranks):
-    def check(comm):
-        for color, key, text in (("red", 0, "color of rank 0 is 'red', not an integer or None"), (0, 0.5, "key of rank 0 is 0.5")):
-            with pytest.raises(CollectiveError, match=text):
-                comm.split(*((color, key) if comm.rank == 0 else (1, 1)))
-        assert comm.total(1.0) == comm.size
-
-    on_ranks(check)
+def test_wrong_colors_are_an_error_everywhere(comm):
+    for color, key, text in (("red", 0, "color of rank 0 is 'red', not an integer or None"), (0, 0.5, "key of rank 0 is 0.5")):
+        with pytest.raises(CollectiveError, match=text):
+            comm.split(*((color, key) if comm.rank == 0 else (1, 1)))
+    assert comm.total(1.0) == comm.size
 
 
-def test_mistakes_inside_a_group(on_ranks):
-    def check(comm):
-        group = comm.split(comm.rank // 2)
-        with pytest.raises(CollectiveError, match="invalid input|different"):
-            group.broadcast(np.ones(2), root=2 + group.rank)
-        assert group.total(1.0) == group.size
-
-    on_ranks(check)
+def test_mistakes_inside_a_group(comm):
+    group = comm.split(comm.rank // 2)
+    with pytest.raises(CollectiveError, match="invalid input|different"):
+        group.broadcast(np.ones(2), root=2 + group.rank)
+    assert group.total(1.0) == group.size
 
 
 def test_a_rank_that_leaves_its_group():
@@ -119,57 +104,48 @@ def test_a_rank_that_leaves_its_group():
         run_ranks(4, body)
 
 
-def test_node_and_leaders(on_ranks):
-    def check(comm):
-        hosts = comm.allgather_object([socket.gethostname()] * len(comm.held))    # mostly one, but tests may run on several
-        here = [rank for rank, host in enumerate(hosts) if host == socket.gethostname()]
-        assert comm.node() is comm.node() and comm.node().size == len(here)
-        assert comm.node().rank == here.index(comm.rank)
-        leaders = comm.leaders()
-        assert (leaders is None) == (comm.rank != here[0]) and (leaders is None or leaders.size == len(set(hosts)))
-        own = comm.split_node()
-        assert own is not comm.node() and own.total(1.0) == len(here)
-        own.free()
-
-    on_ranks(check)
+def test_node_and_leaders(comm):
+    hosts = comm.allgather_object([socket.gethostname()] * len(comm.held))    # mostly one, but tests may run on several
+    here = [rank for rank, host in enumerate(hosts) if host == socket.gethostname()]
+    assert comm.node() is comm.node() and comm.node().size == len(here)
+    assert comm.node().rank == here.index(comm.rank)
+    leaders = comm.leaders()
+    assert (leaders is None) == (comm.rank != here[0]) and (leaders is None or leaders.size == len(set(hosts)))
+    own = comm.split_node()
+    assert own is not comm.node() and own.total(1.0) == len(here)
+    own.free()
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "bool", "complex128"])
-def test_sums_in_two_levels(on_ranks, dtype):
-    def check(comm):
-        for share in (1, 2, 3):
-            node = comm.split(comm.rank // share)
-            two = Hierarchical(comm, node)
-            x = (np.arange(7) % 3 + comm.rank).astype(dtype)
-            for op in ("sum", "prod") + (("max", "min") if dtype != "complex128" else ()):
-                for got in (two.allreduce([x], op)[0], two.start_allreduce([x], op).wait()[0]):
-                    expected = comm.allreduce([x], op)[0]
-                    assert got.dtype == x.dtype
-                    np.testing.assert_allclose(got, expected, rtol=1e-3 if dtype == "float16" else 1e-6)
-                    same = comm.allgather([np.frombuffer(got.tobytes(), np.uint8)[None]])[0]
-                    assert (same == same[0]).all()
-            if dtype not in ("bool",):
-                y, z = x.copy(), x.copy()
-                handle = two.start_sum_in_place([y])
-                two.sum_in_place([z])
-                handle.wait()
-                assert y.tolist() == z.tolist() == comm.allreduce([x])[0].tolist() and handle.done()
-            with pytest.raises(CollectiveError, match="op 'median'"):
-                two.allreduce([x], "median")
-            assert two.total(1.0) == comm.size and two.split(0).size == comm.size
-            two.free()
-            node.free()
-
-    on_ranks(check)
+def test_sums_in_two_levels(comm, dtype):
+    for share in (1, 2, 3):
+        node = comm.split(comm.rank // share)
+        two = Hierarchical(comm, node)
+        x = (np.arange(7) % 3 + comm.rank).astype(dtype)
+        for op in ("sum", "prod") + (("max", "min") if dtype != "complex128" else ()):
+            for got in (two.allreduce([x], op)[0], two.start_allreduce([x], op).wait()[0]):
+                expected = comm.allreduce([x], op)[0]
+                assert got.dtype == x.dtype
+                np.testing.assert_allclose(got, expected, rtol=1e-3 if dtype == "float16" else 1e-6)
+                same = comm.allgather([np.frombuffer(got.tobytes(), np.uint8)[None]])[0]
+                assert (same == same[0]).all()
+        if dtype not in ("bool",):
+            y, z = x.copy(), x.copy()
+            handle = two.start_sum_in_place([y])
+            two.sum_in_place([z])
+            handle.wait()
+            assert y.tolist() == z.tolist() == comm.allreduce([x])[0].tolist() and handle.done()
+        with pytest.raises(CollectiveError, match="op 'median'"):
+            two.allreduce([x], "median")
+        assert two.total(1.0) == comm.size and two.split(0).size == comm.size
+        two.free()
+        node.free()
 
 
-def test_the_choice_is_the_same_everywhere(on_ranks):
-    def check(comm):
-        chosen = choose_allreduce(comm, 1000, repeats=2)
-        assert set(comm.allgather_object([type(chosen).__name__])) <= {type(chosen).__name__}
-        assert chosen.allreduce([np.ones(2)])[0].tolist() == [comm.size] * 2
-
-    on_ranks(check)
+def test_the_choice_is_the_same_everywhere(comm):
+    chosen = choose_allreduce(comm, 1000, repeats=2)
+    assert set(comm.allgather_object([type(chosen).__name__])) <= {type(chosen).__name__}
+    assert chosen.allreduce([np.ones(2)])[0].tolist() == [comm.size] * 2
 
 
 def gradients(comm, rows, wrap):
@@ -184,16 +160,13 @@ def gradients(comm, rows, wrap):
 
 
 @pytest.mark.parametrize("kind", ["group", "two levels"])
-def test_data_parallel_on_a_part_of_the_ranks(on_ranks, kind):
-    def check(comm):
-        group = comm.split(comm.rank % 2)
-        used = Hierarchical(group, group.split(group.rank // 2)) if kind == "two levels" else group
-        rows = np.array_split(np.arange(12), group.size)[group.rank]
-        for got, expected in zip(gradients(group, rows, lambda net: DataParallel(net, comm=used)),
-                                 gradients(group, slice(None), lambda net: net), strict=True):
-            np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
-
-    on_ranks(check)
+def test_data_parallel_on_a_part_of_the_ranks(comm, kind):
+    group = comm.split(comm.rank % 2)
+    used = Hierarchical(group, group.split(group.rank // 2)) if kind == "two levels" else group
+    rows = np.array_split(np.arange(12), group.size)[group.rank]
+    for got, expected in zip(gradients(group, rows, lambda net: DataParallel(net, comm=used)),
+                             gradients(group, slice(None), lambda net: net), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.mpi

@@ -36,65 +36,56 @@ def numbers(rank, size, dtype, step=0):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64", "float16"])
-def test_sums_are_in_rank_order_and_the_same_everywhere(on_ranks, dtype):
-    def check(comm):
-        for size in SIZES:
-            vector = comm.persistent_sum(size, np.dtype(dtype))
-            assert vector.array.shape == (size,) and vector.array.dtype == dtype and not vector.array.any()
-            for step in range(3):
-                vector.array[...] = numbers(comm.rank, size, dtype, step)
-                vector.start().wait()
-                parts = [numbers(rank, size, dtype, step).astype("float32" if dtype == "float16" else dtype)
-                         for rank in range(comm.size)]
-                expected = np.sum(parts, axis=0, dtype=parts[0].dtype) if comm.size > 1 else parts[0]
-                np.testing.assert_allclose(vector.array, expected.astype(dtype), rtol=1e-5, atol=1e-3)
-                everywhere = comm.allgather([vector.array.view("u1")])[0].reshape(comm.size, -1)
-                assert (everywhere == everywhere[0]).all()
-
-    on_ranks(check)
+def test_sums_are_in_rank_order_and_the_same_everywhere(comm, dtype):
+    for size in SIZES:
+        vector = comm.persistent_sum(size, np.dtype(dtype))
+        assert vector.array.shape == (size,) and vector.array.dtype == dtype and not vector.array.any()
+        for step in range(3):
+            vector.array[...] = numbers(comm.rank, size, dtype, step)
+            vector.start().wait()
+            parts = [numbers(rank, size, dtype, step).astype("float32" if dtype == "float16" else dtype)
+                     for rank in range(comm.size)]
+            expected = np.sum(parts, axis=0, dtype=parts[0].dtype) if comm.size > 1 else parts[0]
+            np.testing.assert_allclose(vector.array, expected.astype(dtype), rtol=1e-5, atol=1e-3)
+            everywhere = comm.allgather([vector.array.view("u1")])[0].reshape(comm.size, -1)
+            assert (everywhere == everywhere[0]).all()
 
 
 @pytest.mark.parametrize("weights", ["equal", "powers of two", "others", "none", "not finite"])
-def test_some_elements_are_divided_by_the_sum_of_the_last(on_ranks, weights):
-    def check(comm):
-        last = {"equal": 3.0, "powers of two": 2.0 ** comm.rank, "others": 0.3 + comm.rank, "none": 0.0,
-                "not finite": float("inf")}[weights]
-        for size in (1, 5, 1000, 200_003):
-            for divided in sorted({0, min(1, size - 1), size // 2, size - 1}):
-                vector, plain = (comm.persistent_sum(size, np.float32) for _ in range(2))
-                for v in (vector, plain):
-                    v.array[...] = numbers(comm.rank, size, np.float32)
-                    v.array[-1] = last
-                handles = [vector.start(divided), plain.start()]
-                for handle in handles:
-                    handle.wait()
-                total = plain.array[-1]
-                if np.isfinite(total) and total:
-                    plain.array[:divided] /= total
-                np.testing.assert_array_equal(vector.array[divided:], plain.array[divided:])
-                np.testing.assert_allclose(vector.array[:divided], plain.array[:divided], rtol=1e-6)
-                everywhere = comm.allgather([vector.array])[0].reshape(comm.size, -1)
-                np.testing.assert_array_equal(everywhere, np.broadcast_to(vector.array, everywhere.shape))
-
-    on_ranks(check)
+def test_some_elements_are_divided_by_the_sum_of_the_last(comm, weights):
+    last = {"equal": 3.0, "powers of two": 2.0 ** comm.rank, "others": 0.3 + comm.rank, "none": 0.0,
+            "not finite": float("inf")}[weights]
+    for size in (1, 5, 1000, 200_003):
+        for divided in sorted({0, min(1, size - 1), size // 2, size - 1}):
+            vector, plain = (comm.persistent_sum(size, np.float32) for _ in range(2))
+            for v in (vector, plain):
+                v.array[...] = numbers(comm.rank, size, np.float32)
+                v.array[-1] = last
+            handles = [vector.start(divided), plain.start()]
+            for handle in handles:
+                handle.wait()
+            total = plain.array[-1]
+            if np.isfinite(total) and total:
+                plain.array[:divided] /= total
+            np.testing.assert_array_equal(vector.array[divided:], plain.array[divided:])
+            np.testing.assert_allclose(vector.array[:divided], plain.array[:divided], rtol=1e-6)
+            everywhere = comm.allgather([vector.array])[0].reshape(comm.size, -1)
+            np.testing.assert_array_equal(everywhere, np.broadcast_to(vector.array, everywhere.shape))
 
 
-def test_several_under_way_and_waited_for_in_any_order(on_ranks):
-    def check(comm):
-        vectors = [comm.persistent_sum(size, np.float64) for size in (3000, 10, 70_000)]
-        for step in range(20):
-            for vector in vectors:
-                vector.array[...] = comm.rank + step
-            handles = [vector.start() for vector in vectors]
-            for i in np.random.default_rng((comm.rank, step)).permutation(3):    # another order on each rank
-                while step % 2 and not handles[i].done():
-                    pass
-                handles[i].wait()
-                assert handles[i].done() and handles[i].wait() is None
-            for vector in vectors:
-                assert (vector.array == sum(rank + step for rank in range(comm.size))).all()
-
-    on_ranks(check)
+def test_several_under_way_and_waited_for_in_any_order(comm):
+    vectors = [comm.persistent_sum(size, np.float64) for size in (3000, 10, 70_000)]
+    for step in range(20):
+        for vector in vectors:
+            vector.array[...] = comm.rank + step
+        handles = [vector.start() for vector in vectors]
+        for i in np.random.default_rng((comm.rank, step)).permutation(3):    # another order on each rank
+            while step % 2 and not handles[i].done():
+                pass
+            handles[i].wait()
+            assert handles[i].done() and handles[i].wait() is None
+        for vector in vectors:
+            assert (vector.array == sum(rank + step for rank in range(comm.size))).all()
 
 
 @pytest.mark.mpi
@@ -222,19 +213,16 @@ def test_ranks_at_different_vectors_are_told_so(comm):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int64"])
 @pytest.mark.parametrize("vector_of", [lambda rank, size: rank, lambda rank, size: rank == size - 1,
                                        lambda rank, size: 40 * (rank == 0)], ids=["each its own", "last", "first"])
-def test_sums_over_messages_of_different_vectors_are_an_error(on_ranks, dtype, vector_of):
-    def check(comm):
-        vectors = [PersistentSum(comm, 10, dtype) for _ in range(41)]
-        if comm.size > 1:
-            with pytest.raises(CollectiveError, match=rf"sum different vectors: .* {dtype} \(10,\), vector \d+"):
-                vectors[vector_of(comm.rank, comm.size)].start().wait()
-        for vector in vectors[::10]:                 # and they go on
-            vector.array[...] = comm.rank
-            for _ in range(2):
-                vector.start(divided=0).wait()
-            assert (vector.array == sum(range(comm.size)) * comm.size).all()
-
-    on_ranks(check)
+def test_sums_over_messages_of_different_vectors_are_an_error(comm, dtype, vector_of):
+    vectors = [PersistentSum(comm, 10, dtype) for _ in range(41)]
+    if comm.size > 1:
+        with pytest.raises(CollectiveError, match=rf"sum different vectors: .* {dtype} \(10,\), vector \d+"):
+            vectors[vector_of(comm.rank, comm.size)].start().wait()
+    for vector in vectors[::10]:                 # and they go on
+        vector.array[...] = comm.rank
+        for _ in range(2):
+            vector.start(divided=0).wait()
+        assert (vector.array == sum(range(comm.size)) * comm.size).all()
 
 
 @pytest.mark.parametrize("bad", [0, -1])

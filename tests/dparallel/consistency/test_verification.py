@@ -78,30 +78,23 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_planted_differences(on_ranks, name):
+def test_planted_differences(comm, name):
     make, words = PLANTED[name]
-
-    def check(comm):
-        for odd in {comm.size - 1, 1} if comm.size > 1 else ():
-            with pytest.raises(AssertionError, match=words.replace("{r}", str(odd))):
-                assert_same_everywhere(make(comm.rank == odd), comm)
-        assert_same_everywhere(make(False), comm)
-
-    on_ranks(check)
+    for odd in {comm.size - 1, 1} if comm.size > 1 else ():
+        with pytest.raises(AssertionError, match=words.replace("{r}", str(odd))):
+            assert_same_everywhere(make(comm.rank == odd), comm)
+    assert_same_everywhere(make(False), comm)
 
 
-def test_distributed_samplers_have_the_rank_of_their_process(on_ranks):
-    def check(comm):
-        if comm.size == 1:
-            return
-        assert_same_everywhere(DistributedSampler(range(9), comm.size, comm.rank), comm)
-        with pytest.raises(AssertionError, match=r"rank differs between rank 0 and rank 1: that of the process against 0, wh"):
-            assert_same_everywhere(DistributedSampler(range(9), comm.size, 0), comm)
-        with pytest.raises(AssertionError, match="seed differs between rank 0 and rank 1: 0 against 1"):
-            assert_same_everywhere(DataLoader(range(9), sampler=DistributedSampler(range(9), comm.size, comm.rank,
-                                                                                   seed=comm.rank)), comm)
-
-    on_ranks(check)
+def test_distributed_samplers_have_the_rank_of_their_process(comm):
+    if comm.size == 1:
+        return
+    assert_same_everywhere(DistributedSampler(range(9), comm.size, comm.rank), comm)
+    with pytest.raises(AssertionError, match=r"rank differs between rank 0 and rank 1: that of the process against 0, wh"):
+        assert_same_everywhere(DistributedSampler(range(9), comm.size, 0), comm)
+    with pytest.raises(AssertionError, match="seed differs between rank 0 and rank 1: 0 against 1"):
+        assert_same_everywhere(DataLoader(range(9), sampler=DistributedSampler(range(9), comm.size, comm.rank,
+                                                                               seed=comm.rank)), comm)
 
 
 def test_what_can_not_be_compared_is_refused_on_all_ranks():
@@ -125,54 +118,45 @@ def test_what_can_not_be_compared_is_refused_on_all_ranks():
 
 
 @pytest.mark.parametrize("shard", [None, 1, 2, 3])
-def test_models_and_optimisers_after_training(on_ranks, shard):
-    def check(comm):
-        model = wrap(make_mlp(), comm, shard)
-        optimizer = adamw(model.parameters())
-        train(model, optimizer, comm)
-        assert_same_everywhere(model, comm)
-        assert_same_everywhere(optimizer, comm)
-        verify(optimizer, comm)
-        if comm.size > 1:
-            optimizer.param_groups[0]["lr"] *= 1 + comm.rank
-            with pytest.raises(CollectiveError, match=r"\['lr'\] differs between rank 0 and rank 1: 0.02 against 0.04"):
-                verify(optimizer, comm)
-
-    on_ranks(check)
+def test_models_and_optimisers_after_training(comm, shard):
+    model = wrap(make_mlp(), comm, shard)
+    optimizer = adamw(model.parameters())
+    train(model, optimizer, comm)
+    assert_same_everywhere(model, comm)
+    assert_same_everywhere(optimizer, comm)
+    verify(optimizer, comm)
+    if comm.size > 1:
+        optimizer.param_groups[0]["lr"] *= 1 + comm.rank
+        with pytest.raises(CollectiveError, match=r"\['lr'\] differs between rank 0 and rank 1: 0.02 against 0.04"):
+            verify(optimizer, comm)
 
 
 @pytest.mark.parametrize("shard", [None, 1, 2])
-def test_verify_every_finds_weights_that_drifted(on_ranks, shard):
-    def check(comm):
-        model = wrap(make_mlp(), comm, shard, verify_every=2)
-        x = ag.ones(2, FEATURES, dtype=ag.float64)
-        for _ in range(4):
+def test_verify_every_finds_weights_that_drifted(comm, shard):
+    model = wrap(make_mlp(), comm, shard, verify_every=2)
+    x = ag.ones(2, FEATURES, dtype=ag.float64)
+    for _ in range(4):
+        model(x)
+    if comm.rank == comm.size - 1:
+        with ag.no_grad():
+            model.module[2].bias[3] += 1e-15
+    model(x)                                     # the fifth: not looked at
+    if comm.size > 1:
+        with pytest.raises(CollectiveError, match=rf"before forward 6: 2.bias differs between rank 0 and rank {comm.size - 1}: "
+                                                  r"element \[3\]"):
             model(x)
-        if comm.rank == comm.size - 1:
-            with ag.no_grad():
-                model.module[2].bias[3] += 1e-15
-        model(x)                                     # the fifth: not looked at
-        if comm.size > 1:
-            with pytest.raises(CollectiveError, match=rf"before forward 6: 2.bias differs between rank 0 and rank {comm.size - 1}: "
-                                                      r"element \[3\]"):
-                model(x)
-
-    on_ranks(check)
 
 
-def test_construction_names_what_differs(on_ranks):
-    def check(comm):
-        if comm.size == 1:
-            return
-        with pytest.raises(CollectiveError, match=r"DataParallel expects the same model.*weight is float32 \[2, 3\], requires_grad "
-                                                  r"on rank 0 and float64 \[2, 3\], requires_grad on rank 1"):
-            DataParallel(nn.Linear(3, 2).to(np.float64 if comm.rank else np.float32), comm=comm)
-        net = nn.Linear(3, 2)
-        net.bias.requires_grad = comm.rank == 0
-        with pytest.raises(CollectiveError, match=r"bias is float32 \[2\], requires_grad on rank 0 and float32 \[2\] on rank 1"):
-            DataParallel(net, comm=comm, shard=2)
-
-    on_ranks(check)
+def test_construction_names_what_differs(comm):
+    if comm.size == 1:
+        return
+    with pytest.raises(CollectiveError, match=r"DataParallel expects the same model.*weight is float32 \[2, 3\], requires_grad "
+                                              r"on rank 0 and float64 \[2, 3\], requires_grad on rank 1"):
+        DataParallel(nn.Linear(3, 2).to(np.float64 if comm.rank else np.float32), comm=comm)
+    net = nn.Linear(3, 2)
+    net.bias.requires_grad = comm.rank == 0
+    with pytest.raises(CollectiveError, match=r"bias is float32 \[2\], requires_grad on rank 0 and float32 \[2\] on rank 1"):
+        DataParallel(net, comm=comm, shard=2)
 
 
 @pytest.mark.parametrize("every", [-1, 0.5, "often"])

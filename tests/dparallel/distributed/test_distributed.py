@@ -689,36 +689,33 @@ def test_mistakes_on_all_ranks_and_on_one(on_group):
     on_group(check)
 
 
-def test_before_and_after(on_ranks):
-    def check(comm):
-        uninitialized = [dist.get_rank, dist.get_world_size, dist.get_backend, dist.barrier, lambda: dist.all_reduce(full(2)),
-                         lambda: dist.new_group([0]), lambda: dist.DistributedDataParallel(nn.Linear(1, 1)),
-                         dist.destroy_process_group]
-        for call in uninitialized:
-            with pytest.raises(ValueError, match="Default process group has not been initialized"):
-                call()
-        assert not dist.is_initialized() and dist.group.WORLD is None
-        for error, settings in ((ValueError, {"backend": "foo"}), (TypeError, {"timeout": 3}), (RuntimeError, {"world_size": 17}),
-                                (NotImplementedError, {"device_id": "cuda:0"})):
-            with pytest.raises(error):
-                dist.init_process_group(**{"backend": "gloo", "comm": comm, **settings})
-        if comm.size > 1:                            # a WORLD_SIZE left over on one rank is told to all
-            with pytest.raises(RuntimeError, match=f"world_size=17 .* on rank 1, but this job has {comm.size}"):
-                dist.init_process_group(comm=comm, world_size=17 if comm.rank == 1 else -1)
-        for _ in range(2):                           # again and again; in another order of ranks
-            dist.init_process_group("cpu:gloo,cuda:nccl", comm=comm, rank=comm.size - 1 - comm.rank, world_size=comm.size)
-            assert dist.get_rank() == comm.size - 1 - comm.rank and dist.get_backend() == "gloo"
-            with pytest.raises(ValueError, match="twice"):
-                dist.init_process_group("gloo", comm=comm)
-            dist.destroy_process_group()
-        if comm.size > 1:
-            with pytest.raises(RuntimeError, match="each number from 0"):
-                dist.init_process_group(comm=comm, rank=0, world_size=comm.size)
-        dist.init_process_group(comm=comm)
-        assert dist.get_backend() == "mpi"
+def test_before_and_after(comm):
+    uninitialized = [dist.get_rank, dist.get_world_size, dist.get_backend, dist.barrier, lambda: dist.all_reduce(full(2)),
+                     lambda: dist.new_group([0]), lambda: dist.DistributedDataParallel(nn.Linear(1, 1)),
+                     dist.destroy_process_group]
+    for call in uninitialized:
+        with pytest.raises(ValueError, match="Default process group has not been initialized"):
+            call()
+    assert not dist.is_initialized() and dist.group.WORLD is None
+    for error, settings in ((ValueError, {"backend": "foo"}), (TypeError, {"timeout": 3}), (RuntimeError, {"world_size": 17}),
+                            (NotImplementedError, {"device_id": "cuda:0"})):
+        with pytest.raises(error):
+            dist.init_process_group(**{"backend": "gloo", "comm": comm, **settings})
+    if comm.size > 1:                            # a WORLD_SIZE left over on one rank is told to all
+        with pytest.raises(RuntimeError, match=f"world_size=17 .* on rank 1, but this job has {comm.size}"):
+            dist.init_process_group(comm=comm, world_size=17 if comm.rank == 1 else -1)
+    for _ in range(2):                           # again and again; in another order of ranks
+        dist.init_process_group("cpu:gloo,cuda:nccl", comm=comm, rank=comm.size - 1 - comm.rank, world_size=comm.size)
+        assert dist.get_rank() == comm.size - 1 - comm.rank and dist.get_backend() == "gloo"
+        with pytest.raises(ValueError, match="twice"):
+            dist.init_process_group("gloo", comm=comm)
         dist.destroy_process_group()
-
-    on_ranks(check)
+    if comm.size > 1:
+        with pytest.raises(RuntimeError, match="each number from 0"):
+            dist.init_process_group(comm=comm, rank=0, world_size=comm.size)
+    dist.init_process_group(comm=comm)
+    assert dist.get_backend() == "mpi"
+    dist.destroy_process_group()
 
 
 def test_monitored_barrier_names_who_is_missing(on_group):

@@ -80,79 +80,67 @@ def derivatives(f, comm, shape, dtype):
     return [*ys, *gs, *seconds, *tangents]
 
 
-def test_every_collective(on_all_kinds):
+@pytest.mark.devices
+def test_every_collective(comm):
     """Beside float32 of the same numbers."""
-    def check(comm):
-        for name, f, shape in collectives(comm):
-            narrow, wide = (derivatives(f, comm, shape, dtype) for dtype in (BF, ag.float32))
-            for a, b in zip(narrow, wide, strict=True):
-                assert (a is None) == (b is None), name
-                if a is not None:
-                    assert a.dtype == BF and a.shape == b.shape, name
-                    exact = b.detach().numpy()
-                    atol = 2 ** -6 * np.abs(exact).max(initial=1)
-                    np.testing.assert_allclose(a.detach().float().numpy(), exact, rtol=2 ** -6, atol=atol, err_msg=name)
-
-    on_all_kinds(check)
+    for name, f, shape in collectives(comm):
+        narrow, wide = (derivatives(f, comm, shape, dtype) for dtype in (BF, ag.float32))
+        for a, b in zip(narrow, wide, strict=True):
+            assert (a is None) == (b is None), name
+            if a is not None:
+                assert a.dtype == BF and a.shape == b.shape, name
+                exact = b.detach().numpy()
+                atol = 2 ** -6 * np.abs(exact).max(initial=1)
+                np.testing.assert_allclose(a.detach().float().numpy(), exact, rtol=2 ** -6, atol=atol, err_msg=name)
 
 
-def test_sums_are_rounded_once(on_all_kinds):
+@pytest.mark.devices
+def test_sums_are_rounded_once(comm):
     """1 + 2^-8 + 2^-8 is 1 if each sum is rounded."""
-    def check(comm):
-        if comm.size < 3:
-            return
-        xs = [ag.tensor([1.0 if p == 0 else 2.0 ** -8 if p < 3 else 0.0], dtype=BF, requires_grad=True) for p in comm.held]
-        for y in tuples(AllReduce.apply(*xs, comm=comm)):
-            assert y.item() == 1 + 2.0 ** -7
-        w = ag.tensor([1.0], dtype=BF, requires_grad=True)
-        copies = tuples(Broadcast.apply(w, comm=comm))
-        sum(c * x.detach() for c, x in zip(copies, xs, strict=True)).sum().backward()
-        assert 0 not in comm.held or w.grad.item() == 1 + 2.0 ** -7
-
-    on_all_kinds(check)
+    if comm.size < 3:
+        return
+    xs = [ag.tensor([1.0 if p == 0 else 2.0 ** -8 if p < 3 else 0.0], dtype=BF, requires_grad=True) for p in comm.held]
+    for y in tuples(AllReduce.apply(*xs, comm=comm)):
+        assert y.item() == 1 + 2.0 ** -7
+    w = ag.tensor([1.0], dtype=BF, requires_grad=True)
+    copies = tuples(Broadcast.apply(w, comm=comm))
+    sum(c * x.detach() for c, x in zip(copies, xs, strict=True)).sum().backward()
+    assert 0 not in comm.held or w.grad.item() == 1 + 2.0 ** -7
 
 
-def test_messages(on_ranks):
-    def check(comm):
-        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-        x = ag.tensor([1.5, float(comm.rank)], dtype=BF, requires_grad=True)
-        handle = Isend.apply(x, comm=comm, dest=right)
-        y = join(Wait.apply(Irecv.apply(comm=comm, source=left)), Wait.apply(handle))
-        token = Send.apply(x, comm=comm, dest=right)
-        z = join(Recv.apply(comm=comm, source=left), token)
-        assert y.dtype == z.dtype == BF and y.tolist() == z.tolist() == [1.5, float(left)]
-        (y * y + z).sum().backward()
-        assert x.grad.dtype == BF and x.grad.tolist() == [4.0, 2.0 * comm.rank + 1]
-
-    on_ranks(check)
+def test_messages(comm):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    x = ag.tensor([1.5, float(comm.rank)], dtype=BF, requires_grad=True)
+    handle = Isend.apply(x, comm=comm, dest=right)
+    y = join(Wait.apply(Irecv.apply(comm=comm, source=left)), Wait.apply(handle))
+    token = Send.apply(x, comm=comm, dest=right)
+    z = join(Recv.apply(comm=comm, source=left), token)
+    assert y.dtype == z.dtype == BF and y.tolist() == z.tolist() == [1.5, float(left)]
+    (y * y + z).sum().backward()
+    assert x.grad.dtype == BF and x.grad.tolist() == [4.0, 2.0 * comm.rank + 1]
 
 
-def test_check_adjoint_and_coalesced(on_all_kinds):
-    def check(comm):
-        for make in (np.ones, ag.ones):
-            xs = [make(3, dtype=BF) for _ in comm.held]
-            check_adjoint(lambda *x: AllReduce.apply(*x, comm=comm), xs, comm)
-            if len(comm.held) == 1:                  # a rank without a part, beside one whose part is bfloat16
-                check_adjoint(lambda x: Gather.apply(x, comm=comm), xs if comm.rank == 0 else [None], comm)
-        w = ag.ones(3, dtype=BF, requires_grad=True)
-        sent = broadcast_coalesced([w, w.float()], comm)
-        assert [t.dtype for t in sent[0]] == [BF, ag.float32]
-        sum(t.sum() for copy in sent for t in copy).backward()
-        assert 0 not in comm.held or w.grad.tolist() == [2.0 * comm.size] * 3
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_check_adjoint_and_coalesced(comm):
+    for make in (np.ones, ag.ones):
+        xs = [make(3, dtype=BF) for _ in comm.held]
+        check_adjoint(lambda *x: AllReduce.apply(*x, comm=comm), xs, comm)
+        if len(comm.held) == 1:                  # a rank without a part, beside one whose part is bfloat16
+            check_adjoint(lambda x: Gather.apply(x, comm=comm), xs if comm.rank == 0 else [None], comm)
+    w = ag.ones(3, dtype=BF, requires_grad=True)
+    sent = broadcast_coalesced([w, w.float()], comm)
+    assert [t.dtype for t in sent[0]] == [BF, ag.float32]
+    sum(t.sum() for copy in sent for t in copy).backward()
+    assert 0 not in comm.held or w.grad.tolist() == [2.0 * comm.size] * 3
 
 
-def test_hierarchical(on_ranks):
-    def check(comm):
-        levels = Hierarchical(comm, comm.split(comm.rank // 2))
-        x = ag.tensor([1.0 if comm.rank == 0 else 2.0 ** -8], dtype=BF, requires_grad=True)
-        y = AllReduce.apply(x, comm=levels)
-        y.backward(ag.tensor([comm.rank + 1.0], dtype=BF))
-        assert y.dtype == x.grad.dtype == BF and x.grad.item() == comm.size * (comm.size + 1) / 2
-        assert y.item() == ag.tensor(1 + (comm.size - 1) * 2.0 ** -8).to(BF).item()
-
-    on_ranks(check)
+def test_hierarchical(comm):
+    levels = Hierarchical(comm, comm.split(comm.rank // 2))
+    x = ag.tensor([1.0 if comm.rank == 0 else 2.0 ** -8], dtype=BF, requires_grad=True)
+    y = AllReduce.apply(x, comm=levels)
+    y.backward(ag.tensor([comm.rank + 1.0], dtype=BF))
+    assert y.dtype == x.grad.dtype == BF and x.grad.item() == comm.size * (comm.size + 1) / 2
+    assert y.item() == ag.tensor(1 + (comm.size - 1) * 2.0 ** -8).to(BF).item()
 
 
 # --- DataParallel ----------------------------------------------------------------------------------------------------------
@@ -192,58 +180,46 @@ def alike(mine, exact):
 
 @pytest.mark.parametrize("settings", [{}, {"bucket_cap_mb": 1e-4}, {"mixed_precision": "bfloat16"},
                                       {"mixed_precision": "float32"}], ids=str)
-def test_data_parallel(on_ranks, settings):
-    def check(comm):
-        exact = gradients(make(), data(range(comm.size)))
-        model = DataParallel(make(), comm=comm, **settings)
-        alike(gradients(model, data([comm.rank])), exact)
-        assert_same_everywhere([p.grad for p in model.parameters()], comm)
-        optimizer = ag.optim.SGD(model.parameters(), lr=0.1)
-        optimizer.step()
-        assert_same_everywhere(model, comm)
-
-    on_ranks(check)
+def test_data_parallel(comm, settings):
+    exact = gradients(make(), data(range(comm.size)))
+    model = DataParallel(make(), comm=comm, **settings)
+    alike(gradients(model, data([comm.rank])), exact)
+    assert_same_everywhere([p.grad for p in model.parameters()], comm)
+    optimizer = ag.optim.SGD(model.parameters(), lr=0.1)
+    optimizer.step()
+    assert_same_everywhere(model, comm)
 
 
-def test_weights_of_ranks_are_not_rounded(on_ranks):
+def test_weights_of_ranks_are_not_rounded(comm):
     """257 rows are no bfloat16 number, nor are 258: in a bfloat16 bucket they would become 256 and 258, or 260."""
-    def check(comm):
-        model = DataParallel(nn.Linear(1, 1, bias=False).to(BF), comm=comm)
-        first = comm.rank == 0
-        for _ in range(2):                           # the second pass counts in other units
-            model.zero_grad()
-            model(ag.full((257 if first else 1, 1), float(first), dtype=BF)).mean().backward()
-            exact = 257 / (256 + comm.size)
-            assert abs(next(model.parameters()).grad.item() / exact - 1) <= 2 ** -9
-
-    on_ranks(check)
+    model = DataParallel(nn.Linear(1, 1, bias=False).to(BF), comm=comm)
+    first = comm.rank == 0
+    for _ in range(2):                           # the second pass counts in other units
+        model.zero_grad()
+        model(ag.full((257 if first else 1, 1), float(first), dtype=BF)).mean().backward()
+        exact = 257 / (256 + comm.size)
+        assert abs(next(model.parameters()).grad.item() / exact - 1) <= 2 ** -9
 
 
 @pytest.mark.parametrize("stage", ["optimizer", "gradients", "parameters"])
-def test_sharded(on_ranks, stage):
-    def check(comm):
-        models = DataParallel(make(), comm=comm), DataParallel(make(), comm=comm, shard=stage)
-        for model in models:
-            optimizer = ag.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-            for _ in range(3):
-                optimizer.zero_grad()
-                x = data([comm.rank])
-                ((model(x) - x[:, :1]) ** 2).mean().backward()
-                optimizer.step()
-        plain, sharded = (model.state_dict() for model in models)
-        assert list(plain) == list(sharded) and all(v.dtype == BF for v in sharded.values())
-        alike([v.float().numpy() for v in sharded.values()], [v.float().numpy() for v in plain.values()])
-
-    on_ranks(check)
+def test_sharded(comm, stage):
+    models = DataParallel(make(), comm=comm), DataParallel(make(), comm=comm, shard=stage)
+    for model in models:
+        optimizer = ag.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+        for _ in range(3):
+            optimizer.zero_grad()
+            x = data([comm.rank])
+            ((model(x) - x[:, :1]) ** 2).mean().backward()
+            optimizer.step()
+    plain, sharded = (model.state_dict() for model in models)
+    assert list(plain) == list(sharded) and all(v.dtype == BF for v in sharded.values())
+    alike([v.float().numpy() for v in sharded.values()], [v.float().numpy() for v in plain.values()])
 
 
-def test_synchronised_norm(on_ranks):
-    def check(comm):
-        exact = gradients(make(norm=True), data(range(comm.size)))
-        model = DataParallel(convert_sync_batchnorm(make(norm=True)), comm=comm)
-        alike(gradients(model, data([comm.rank])), exact)
-
-    on_ranks(check)
+def test_synchronised_norm(comm):
+    exact = gradients(make(norm=True), data(range(comm.size)))
+    model = DataParallel(convert_sync_batchnorm(make(norm=True)), comm=comm)
+    alike(gradients(model, data([comm.rank])), exact)
 
 
 def test_local_devices():
@@ -256,18 +232,15 @@ def test_local_devices():
         alike([p.grad.float().numpy() for p in model.parameters()], exact)
 
 
-def test_trees_are_rounded_once(on_ranks):
-    def check(comm):
-        if comm.size > 2:
-            return
-        model = DataParallel(nn.Linear(1, 1, bias=False).to(BF), comm=comm, reproducible=4, average="sum")
-        rows = ag.tensor([[1.0], [2.0 ** -8], [2.0 ** -8], [0.0]], dtype=BF).chunk(comm.size)[comm.rank]
-        model(rows).sum().backward()
-        (p,) = model.parameters()
-        assert p.grad.dtype == BF and p.grad.item() == 1 + 2.0 ** -7
-        model.zero_grad()
-        for x in model.shards(rows):
-            model(x).sum().backward()
-        assert p.grad.dtype == BF and p.grad.item() == 1 + 2.0 ** -7
-
-    on_ranks(check)
+def test_trees_are_rounded_once(comm):
+    if comm.size > 2:
+        return
+    model = DataParallel(nn.Linear(1, 1, bias=False).to(BF), comm=comm, reproducible=4, average="sum")
+    rows = ag.tensor([[1.0], [2.0 ** -8], [2.0 ** -8], [0.0]], dtype=BF).chunk(comm.size)[comm.rank]
+    model(rows).sum().backward()
+    (p,) = model.parameters()
+    assert p.grad.dtype == BF and p.grad.item() == 1 + 2.0 ** -7
+    model.zero_grad()
+    for x in model.shards(rows):
+        model(x).sum().backward()
+    assert p.grad.dtype == BF and p.grad.item() == 1 + 2.0 ** -7

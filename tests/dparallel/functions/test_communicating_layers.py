@@ -33,39 +33,36 @@ def rows(rank, size, empty):
 
 @pytest.mark.parametrize("hook_and_shard", WAYS, ids=str)
 @pytest.mark.parametrize(("branches", "micro"), [(True, 1), (False, 2)])
-def test_ranks_with_other_branches_or_no_rows(on_ranks, hook_and_shard, micro, branches):
+def test_ranks_with_other_branches_or_no_rows(comm, hook_and_shard, micro, branches):
     """With branches of their own ranks fill other buckets; a rank without rows counts nothing in a second micro-batch."""
-    def check(comm):
-        options = dict(hook_and_shard)
-        hook = options.pop("hook", None)
-        model = DataParallel(Branches(), comm=comm, average="rows", bucket_cap_mb=1e-4, find_unused_parameters=True, **options)
-        if hook:
-            model.register_comm_hook(None, hook)
-        alone = Branches(nn.BatchNorm1d)
-        alone.load_state_dict(model.state_dict())
-        ways = [rank % 2 if branches else 0 for rank in range(comm.size)]
-        parts = [rows(rank, comm.size, comm.size > 1) for rank in range(comm.size)]
-        total = sum(len(x) for x in parts)
-        many, one = optim.SGD(model.parameters(), lr=0.1), optim.SGD(alone.parameters(), lr=0.1)
-        for _ in range(2):
-            many.zero_grad()
-            one.zero_grad()
-            for number in range(micro):
-                with model.no_sync(number < micro - 1), model.weighted(len(parts[comm.rank])):
-                    y = model([parts[comm.rank]], ways[comm.rank:comm.rank + 1])
-                    (y ** 2).sum(1).sum().div(max(len(y), 1)).backward()
-                ((alone(parts, ways) ** 2).sum() / total / micro).backward()
-            many.step()
-            one.step()
-        exact = "mixed_precision" not in options
-        whole = model.state_dict()
-        for name, value in alone.state_dict().items():
-            np.testing.assert_allclose(whole[name].numpy(), value.numpy(), atol=1e-5 if exact else 3e-2, err_msg=name)
-
-    on_ranks(check)
+    options = dict(hook_and_shard)
+    hook = options.pop("hook", None)
+    model = DataParallel(Branches(), comm=comm, average="rows", bucket_cap_mb=1e-4, find_unused_parameters=True, **options)
+    if hook:
+        model.register_comm_hook(None, hook)
+    alone = Branches(nn.BatchNorm1d)
+    alone.load_state_dict(model.state_dict())
+    ways = [rank % 2 if branches else 0 for rank in range(comm.size)]
+    parts = [rows(rank, comm.size, comm.size > 1) for rank in range(comm.size)]
+    total = sum(len(x) for x in parts)
+    many, one = optim.SGD(model.parameters(), lr=0.1), optim.SGD(alone.parameters(), lr=0.1)
+    for _ in range(2):
+        many.zero_grad()
+        one.zero_grad()
+        for number in range(micro):
+            with model.no_sync(number < micro - 1), model.weighted(len(parts[comm.rank])):
+                y = model([parts[comm.rank]], ways[comm.rank:comm.rank + 1])
+                (y ** 2).sum(1).sum().div(max(len(y), 1)).backward()
+            ((alone(parts, ways) ** 2).sum() / total / micro).backward()
+        many.step()
+        one.step()
+    exact = "mixed_precision" not in options
+    whole = model.state_dict()
+    for name, value in alone.state_dict().items():
+        np.testing.assert_allclose(whole[name].numpy(), value.numpy(), atol=1e-5 if exact else 3e-2, err_msg=name)
 
 
-def test_a_hook_beside_the_users_own_collectives(on_ranks):
+def test_a_hook_beside_the_users_own_collectives(comm):
     """A collective in the loss runs where the hook's do: the last rank's bucket, full before it, must not overtake it."""
     class Two(nn.Module):
         def __init__(self):
@@ -75,14 +72,11 @@ def test_a_hook_beside_the_users_own_collectives(on_ranks):
         def forward(self, x, comm):
             return self.high[int(comm.rank == comm.size - 1)](AllReduce.apply(self.low(x), comm=comm))
 
-    def check(comm):
-        model = DataParallel(Two(), comm=comm, average="ranks", bucket_cap_mb=1e-5, find_unused_parameters=True)
-        model.register_comm_hook(None, hooks.allreduce_hook)
-        x = ag.ones(1, 2)
-        for _ in range(2):
-            model.zero_grad()
-            model(x, comm).sum().backward()
-            low = sum(model.module.high[int(rank == comm.size - 1)].weight.sum(0) for rank in range(comm.size))
-            np.testing.assert_allclose(model.module.low.bias.grad.numpy(), low.detach().numpy(), rtol=1e-5)
-
-    on_ranks(check)
+    model = DataParallel(Two(), comm=comm, average="ranks", bucket_cap_mb=1e-5, find_unused_parameters=True)
+    model.register_comm_hook(None, hooks.allreduce_hook)
+    x = ag.ones(1, 2)
+    for _ in range(2):
+        model.zero_grad()
+        model(x, comm).sum().backward()
+        low = sum(model.module.high[int(rank == comm.size - 1)].weight.sum(0) for rank in range(comm.size))
+        np.testing.assert_allclose(model.module.low.bias.grad.numpy(), low.detach().numpy(), rtol=1e-5)

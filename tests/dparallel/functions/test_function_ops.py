@@ -100,41 +100,37 @@ def test_first_and_second_derivatives_equal_one_process(on_all_kinds, F, op, tie
     on_all_kinds(check)
 
 
-def test_ties_and_nan_in_max(on_all_kinds):
-    def check(comm):
-        n = comm.size
-        X = np.stack([[1.0, p == 0, p, -p, 2.0, np.nan if p == n - 1 else p] for p in range(n)])
-        for op, ties in (("max", "split"), ("max", "first"), ("min", "split")):
-            xs = [ag.tensor(X[p], requires_grad=True) for p in comm.held]
-            ag.backward([y.sum() for y in tuple_of(AllReduce.apply(*xs, comm=comm, op=op, ties=ties))])
-            best = X.max(0) if op == "max" else X.min(0)
-            winners = (best == X) | (np.isnan(best) & np.isnan(X))
-            share = winners / winners.sum(0) if ties == "split" else winners & (np.cumsum(winners, 0) == 1)
-            for x, p in zip(xs, comm.held, strict=True):
-                np.testing.assert_allclose(x.grad.numpy(), n * share[p])
-
-    on_all_kinds(check)
-
-
-def test_products_with_zeros_have_every_derivative(on_all_kinds):
-    """Zeros on one, two and three ranks: where one is zero its derivative lives, where two are the mixed one does."""
-    def check(comm):
-        n = comm.size
-        X = np.stack([[0.0 if p < zeros else p + 2.0 for zeros in range(4)] for p in range(n)])
-        def loss(x):
-            return (x.prod(0) ** 2).sum() + x.prod(0).sum()
-        one = ag.tensor(X, requires_grad=True)
-        (g,) = ag.grad(loss(one), one, create_graph=True)
-        (wanted,) = ag.grad((g ** 2).sum(), one)
+@pytest.mark.devices
+def test_ties_and_nan_in_max(comm):
+    n = comm.size
+    X = np.stack([[1.0, p == 0, p, -p, 2.0, np.nan if p == n - 1 else p] for p in range(n)])
+    for op, ties in (("max", "split"), ("max", "first"), ("min", "split")):
         xs = [ag.tensor(X[p], requires_grad=True) for p in comm.held]
-        ys = tuple_of(AllReduce.apply(*xs, comm=comm, op="prod"))
-        here = [((y ** 2).sum() + y.sum()) * float(p == 0) for y, p in zip(ys, comm.held, strict=True)]
-        gs = ag.grad(here, xs, create_graph=True)
-        ag.backward([(g * g).sum() for g in gs])
+        ag.backward([y.sum() for y in tuple_of(AllReduce.apply(*xs, comm=comm, op=op, ties=ties))])
+        best = X.max(0) if op == "max" else X.min(0)
+        winners = (best == X) | (np.isnan(best) & np.isnan(X))
+        share = winners / winners.sum(0) if ties == "split" else winners & (np.cumsum(winners, 0) == 1)
         for x, p in zip(xs, comm.held, strict=True):
-            np.testing.assert_allclose(x.grad.numpy(), wanted[p].numpy(), rtol=1e-10)
+            np.testing.assert_allclose(x.grad.numpy(), n * share[p])
 
-    on_all_kinds(check)
+
+@pytest.mark.devices
+def test_products_with_zeros_have_every_derivative(comm):
+    """Zeros on one, two and three ranks: where one is zero its derivative lives, where two are the mixed one does."""
+    n = comm.size
+    X = np.stack([[0.0 if p < zeros else p + 2.0 for zeros in range(4)] for p in range(n)])
+    def loss(x):
+        return (x.prod(0) ** 2).sum() + x.prod(0).sum()
+    one = ag.tensor(X, requires_grad=True)
+    (g,) = ag.grad(loss(one), one, create_graph=True)
+    (wanted,) = ag.grad((g ** 2).sum(), one)
+    xs = [ag.tensor(X[p], requires_grad=True) for p in comm.held]
+    ys = tuple_of(AllReduce.apply(*xs, comm=comm, op="prod"))
+    here = [((y ** 2).sum() + y.sum()) * float(p == 0) for y, p in zip(ys, comm.held, strict=True)]
+    gs = ag.grad(here, xs, create_graph=True)
+    ag.backward([(g * g).sum() for g in gs])
+    for x, p in zip(xs, comm.held, strict=True):
+        np.testing.assert_allclose(x.grad.numpy(), wanted[p].numpy(), rtol=1e-10)
 
 
 DIMS = {"Scatter": (Scatter, True), "Gather": (Gather, False), "AllGather": (AllGather, False), "ReduceScatter": (ReduceScatter, False),
@@ -144,33 +140,30 @@ DIMS = {"Scatter": (Scatter, True), "Gather": (Gather, False), "AllGather": (All
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dim", [-3, -2, -1, 0, 1, 2])
 @pytest.mark.parametrize("name", DIMS)
-def test_any_dim(on_all_kinds, name, dim, form):
+@pytest.mark.devices
+def test_any_dim(comm, name, dim, form):
     F, from_root = DIMS[name]
-
-    def check(comm):
-        rng = np.random.default_rng([comm.rank, dim + 3])
-        shape = [2, 3, 4]
-        uneven = name in ("Gather", "AllGather", "AllToAll")
-        def x(rank):
-            return rng.standard_normal([s + (rank if uneven and i == dim % 3 else 0) for i, s in enumerate(shape)])
-        xs = [x(0) if 0 in comm.held else np.empty(0)] if from_root else [x(rank) for rank in comm.held]
-        check_adjoint(lambda *xs: FORMS[form](F, *xs, comm=comm, dim=dim), xs, comm, rng)
-        everyone = comm.allgather_object([[x] for x in xs][:1] if from_root else [[x] for x in xs]) if not from_root else None
-        ys = tuple_of(FORMS[form](F, *[ag.tensor(x) for x in xs], comm=comm, dim=dim))
-        assert all(y.array.flags.c_contiguous for y in ys)
-        if name == "AllGather":
-            for y in ys:
-                np.testing.assert_array_equal(y.numpy(), np.concatenate([x for (x,) in everyone], dim))
-        elif name == "ReduceScatter":
-            for y, rank in zip(ys, comm.held, strict=True):
-                total = sum(x for (x,) in everyone)
-                np.testing.assert_allclose(y.numpy(), np.array_split(total, comm.size, dim)[rank], rtol=1e-12)
-        elif name == "AllToAll":
-            for y, rank in zip(ys, comm.held, strict=True):
-                pieces = [np.array_split(x, comm.size, dim)[rank] for (x,) in everyone]
-                np.testing.assert_array_equal(y.numpy(), np.concatenate(pieces, dim))
-
-    on_all_kinds(check)
+    rng = np.random.default_rng([comm.rank, dim + 3])
+    shape = [2, 3, 4]
+    uneven = name in ("Gather", "AllGather", "AllToAll")
+    def x(rank):
+        return rng.standard_normal([s + (rank if uneven and i == dim % 3 else 0) for i, s in enumerate(shape)])
+    xs = [x(0) if 0 in comm.held else np.empty(0)] if from_root else [x(rank) for rank in comm.held]
+    check_adjoint(lambda *xs: FORMS[form](F, *xs, comm=comm, dim=dim), xs, comm, rng)
+    everyone = comm.allgather_object([[x] for x in xs][:1] if from_root else [[x] for x in xs]) if not from_root else None
+    ys = tuple_of(FORMS[form](F, *[ag.tensor(x) for x in xs], comm=comm, dim=dim))
+    assert all(y.array.flags.c_contiguous for y in ys)
+    if name == "AllGather":
+        for y in ys:
+            np.testing.assert_array_equal(y.numpy(), np.concatenate([x for (x,) in everyone], dim))
+    elif name == "ReduceScatter":
+        for y, rank in zip(ys, comm.held, strict=True):
+            total = sum(x for (x,) in everyone)
+            np.testing.assert_allclose(y.numpy(), np.array_split(total, comm.size, dim)[rank], rtol=1e-12)
+    elif name == "AllToAll":
+        for y, rank in zip(ys, comm.held, strict=True):
+            pieces = [np.array_split(x, comm.size, dim)[rank] for (x,) in everyone]
+            np.testing.assert_array_equal(y.numpy(), np.concatenate(pieces, dim))
 
 
 MISTAKES = {
@@ -199,20 +192,16 @@ def no_grad_on_rank_1(go, comm, x):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_on_one_rank_is_the_same_error_on_all(on_ranks, name, form):
+def test_a_mistake_on_one_rank_is_the_same_error_on_all(comm, name, form):
     call, text = MISTAKES[name]
-
-    def check(comm):
-        if comm.size == 1:
-            return
-        x = ag.ones(comm.size, comm.size, dtype=ag.float64, requires_grad=True)
-        with pytest.raises(CollectiveError, match=text) as caught:
-            call(FORMS[form], comm, x)
-        texts = comm.allgather_object([str(caught.value)])
-        assert len(set(texts)) == 1
-        assert AllReduce.apply(x, comm=comm).sum().item() == comm.size ** 3      # nothing is left over
-
-    on_ranks(check)
+    if comm.size == 1:
+        return
+    x = ag.ones(comm.size, comm.size, dtype=ag.float64, requires_grad=True)
+    with pytest.raises(CollectiveError, match=text) as caught:
+        call(FORMS[form], comm, x)
+    texts = comm.allgather_object([str(caught.value)])
+    assert len(set(texts)) == 1
+    assert AllReduce.apply(x, comm=comm).sum().item() == comm.size ** 3      # nothing is left over
 
 
 LINEAR = {"AllReduce": {}, "Reduce": {}, "AllGather": {"dim": -1}, "Gather": {}, "ReduceScatter": {}, "AllToAll": {"dim": 1},
@@ -222,29 +211,25 @@ FUNCTIONS = {F.__name__: F for F in (AllReduce, Reduce, AllGather, Gather, Reduc
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", LINEAR)
-def test_every_dtype_passes(on_all_kinds, name, form):
+@pytest.mark.devices
+def test_every_dtype_passes(comm, name, form):
     """Also bool and integers, which are not recorded; float16 and complex numbers with their gradients."""
-    def check(comm):
-        for dtype in DTYPES:
-            floating = np.dtype(dtype).kind in "fc"
-            inputs = comm.held[:1] if name in ("Broadcast", "Scatter") else comm.held
-            xs = [ag.tensor((np.arange(12).reshape(3, 4) % 5 + p).astype(dtype), requires_grad=floating) for p in inputs]
-            ys = tuple_of(FORMS[form](FUNCTIONS[name], *xs, comm=comm, **LINEAR[name]))
-            assert all(y.dtype == np.dtype(dtype) and y.requires_grad == floating for y in ys), dtype
-            if floating:
-                gs = ag.grad(list(ys), xs, [ag.ones(*y.shape, dtype=y.dtype) for y in ys], allow_unused=True)
-                assert all(g is None or (g.dtype == x.dtype and g.shape == x.shape) for g, x in zip(gs, xs, strict=True))
-
-    on_all_kinds(check)
+    for dtype in DTYPES:
+        floating = np.dtype(dtype).kind in "fc"
+        inputs = comm.held[:1] if name in ("Broadcast", "Scatter") else comm.held
+        xs = [ag.tensor((np.arange(12).reshape(3, 4) % 5 + p).astype(dtype), requires_grad=floating) for p in inputs]
+        ys = tuple_of(FORMS[form](FUNCTIONS[name], *xs, comm=comm, **LINEAR[name]))
+        assert all(y.dtype == np.dtype(dtype) and y.requires_grad == floating for y in ys), dtype
+        if floating:
+            gs = ag.grad(list(ys), xs, [ag.ones(*y.shape, dtype=y.dtype) for y in ys], allow_unused=True)
+            assert all(g is None or (g.dtype == x.dtype and g.shape == x.shape) for g, x in zip(gs, xs, strict=True))
 
 
-def test_numpy_arrays_and_numbers_are_taken_as_tensors(on_all_kinds):
-    def check(comm):
-        ys = tuple_of(AllReduce.apply(*[np.full(2, p) for p in comm.held], comm=comm))
-        assert ys[0].tolist() == [sum(range(comm.size))] * 2 and isinstance(ys[0], ag.Tensor)
-        assert tuple_of(Broadcast.apply(2.5, comm=comm))[0].item() == 2.5
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_numpy_arrays_and_numbers_are_taken_as_tensors(comm):
+    ys = tuple_of(AllReduce.apply(*[np.full(2, p) for p in comm.held], comm=comm))
+    assert ys[0].tolist() == [sum(range(comm.size))] * 2 and isinstance(ys[0], ag.Tensor)
+    assert tuple_of(Broadcast.apply(2.5, comm=comm))[0].item() == 2.5
 
 
 def test_complex_gradients_are_pytorchs():

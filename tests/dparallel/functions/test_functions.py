@@ -48,31 +48,28 @@ ROOTLESS = {
 
 
 @pytest.mark.parametrize("name", list(ROOTED))
-def test_rooted_backward_is_the_adjoint(on_all_kinds, name):
-    def check(comm):
-        for root in range(comm.size):
-            rng = rng_of(comm, root)
-            call, xs = ROOTED[name](comm, root, lambda *s, rng=rng: rng.standard_normal(s))
-            check_adjoint(call, xs, comm, rng)
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_rooted_backward_is_the_adjoint(comm, name):
+    for root in range(comm.size):
+        rng = rng_of(comm, root)
+        call, xs = ROOTED[name](comm, root, lambda *s, rng=rng: rng.standard_normal(s))
+        check_adjoint(call, xs, comm, rng)
 
 
 @pytest.mark.parametrize("name", list(ROOTLESS))
-def test_backward_is_the_adjoint(on_all_kinds, name):
-    def check(comm):
-        rng = rng_of(comm)
-        call, xs = ROOTLESS[name](comm, lambda *s: rng.standard_normal(s))
-        check_adjoint(call, xs, comm, rng)
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_backward_is_the_adjoint(comm, name):
+    rng = rng_of(comm)
+    call, xs = ROOTLESS[name](comm, lambda *s: rng.standard_normal(s))
+    check_adjoint(call, xs, comm, rng)
 
 
 def tuple_of(y):
     return y if isinstance(y, tuple) else (y,)
 
 
-def test_partners_and_shapes(on_all_kinds):
+@pytest.mark.devices
+def test_partners_and_shapes(comm):
     """Every backward is its partner's node, recorded on every rank under create_graph."""
     def check(comm):
         x = ag.ones(6, 2, dtype=ag.float64, requires_grad=True) if 0 in comm.held else None
@@ -90,93 +87,74 @@ def test_partners_and_shapes(on_all_kinds):
             (g,) = ag.grad(y, pieces[0], u, create_graph=True)
             ag.backward(g.sum() * 0 if False else [g], [ag.ones(g.shape, dtype=ag.float64)], inputs=[u])
 
-    def check_devices(comm):
-        if len(comm.held) == comm.size:
-            check(comm)
-
-    on_all_kinds(check_devices)
+    if len(comm.held) == comm.size:
+        check(comm)
 
 
-def test_scatter_work_gather_equals_one_rank_to_second_order(on_all_kinds):
-    def check(comm):
-        data = np.random.default_rng(0).standard_normal((7, 3))
+@pytest.mark.devices
+def test_scatter_work_gather_equals_one_rank_to_second_order(comm):
+    data = np.random.default_rng(0).standard_normal((7, 3))
 
-        def penalty(x, work):
-            y = work(x)
-            loss = (y ** 3).sum()
-            return y, loss
+    def penalty(x, work):
+        y = work(x)
+        loss = (y ** 3).sum()
+        return y, loss
 
-        one = ag.tensor(data, requires_grad=True)
-        (g,) = ag.grad(penalty(one, lambda x: x.exp())[1], one, create_graph=True)
-        (expected,) = ag.grad((g ** 2).sum(), one)
-        held = 0 in comm.held
-        x = ag.tensor(data, requires_grad=True) if held else ag.tensor(np.empty(0), requires_grad=True)
-        y = Gather.apply(*[p.exp() for p in tuple_of(Scatter.apply(x, comm=comm))], comm=comm)
-        (g,) = ag.grad((y ** 3).sum(), x, create_graph=True)
-        (g * g).sum().backward()
-        if held:
-            np.testing.assert_allclose(x.grad.numpy(), expected.numpy(), rtol=1e-10)
-
-    on_all_kinds(check)
+    one = ag.tensor(data, requires_grad=True)
+    (g,) = ag.grad(penalty(one, lambda x: x.exp())[1], one, create_graph=True)
+    (expected,) = ag.grad((g ** 2).sum(), one)
+    held = 0 in comm.held
+    x = ag.tensor(data, requires_grad=True) if held else ag.tensor(np.empty(0), requires_grad=True)
+    y = Gather.apply(*[p.exp() for p in tuple_of(Scatter.apply(x, comm=comm))], comm=comm)
+    (g,) = ag.grad((y ** 3).sum(), x, create_graph=True)
+    (g * g).sum().backward()
+    if held:
+        np.testing.assert_allclose(x.grad.numpy(), expected.numpy(), rtol=1e-10)
 
 
-def test_a_rank_that_needs_no_gradient_takes_part(on_ranks):
-    def check(comm):
-        x = ag.ones(2, dtype=ag.float64, requires_grad=comm.rank == comm.size - 1)
-        y = AllReduce.apply(x, comm=comm)
-        assert y.requires_grad                            # recorded on every rank, for one needs it
-        (y * (comm.rank + 1)).sum().backward()
-        if x.requires_grad:
-            assert x.grad.tolist() == [comm.size * (comm.size + 1) / 2] * 2
-        z = AllReduce.apply(ag.ones(1), comm=comm)
-        assert not z.requires_grad                        # no rank needs it: recorded on none
-        with ag.no_grad():
-            assert not AllReduce.apply(x, comm=comm).requires_grad
-
-    on_ranks(check)
+def test_a_rank_that_needs_no_gradient_takes_part(comm):
+    x = ag.ones(2, dtype=ag.float64, requires_grad=comm.rank == comm.size - 1)
+    y = AllReduce.apply(x, comm=comm)
+    assert y.requires_grad                            # recorded on every rank, for one needs it
+    (y * (comm.rank + 1)).sum().backward()
+    if x.requires_grad:
+        assert x.grad.tolist() == [comm.size * (comm.size + 1) / 2] * 2
+    z = AllReduce.apply(ag.ones(1), comm=comm)
+    assert not z.requires_grad                        # no rank needs it: recorded on none
+    with ag.no_grad():
+        assert not AllReduce.apply(x, comm=comm).requires_grad
 
 
-def test_losses_that_differ_between_ranks_and_come_in_another_order(on_ranks):
+def test_losses_that_differ_between_ranks_and_come_in_another_order(comm):
     """Order of losses must not pair up the wrong collectives: newest first on every rank."""
-    def check(comm):
-        a = ag.tensor([1.0], dtype=ag.float64, requires_grad=True)
-        b = ag.tensor([1.0], dtype=ag.float64, requires_grad=True)
-        ya, yb = AllReduce.apply(a, comm=comm), AllReduce.apply(b, comm=comm)
-        la, lb = (ya * 2).sum(), (yb * 3).sum()
-        (la + lb if comm.rank % 2 else lb + la).backward()
-        assert a.grad.item() == 2 * comm.size and b.grad.item() == 3 * comm.size
-
-    on_ranks(check)
+    a = ag.tensor([1.0], dtype=ag.float64, requires_grad=True)
+    b = ag.tensor([1.0], dtype=ag.float64, requires_grad=True)
+    ya, yb = AllReduce.apply(a, comm=comm), AllReduce.apply(b, comm=comm)
+    la, lb = (ya * 2).sum(), (yb * 3).sum()
+    (la + lb if comm.rank % 2 else lb + la).backward()
+    assert a.grad.item() == 2 * comm.size and b.grad.item() == 3 * comm.size
 
 
-def test_an_output_whose_gradient_is_missing_counts_as_zero(on_ranks):
-    def check(comm):
-        x = ag.ones(3, dtype=ag.float64, requires_grad=True)
-        y = AllGather.apply(x, comm=comm)
-        part = y[3 * comm.rank:3 * comm.rank + 3] if comm.rank == 0 else y[:0]
-        part.sum().backward()
-        assert x.grad.tolist() == ([1, 1, 1] if comm.rank == 0 else [0, 0, 0])
-
-    on_ranks(check)
+def test_an_output_whose_gradient_is_missing_counts_as_zero(comm):
+    x = ag.ones(3, dtype=ag.float64, requires_grad=True)
+    y = AllGather.apply(x, comm=comm)
+    part = y[3 * comm.rank:3 * comm.rank + 3] if comm.rank == 0 else y[:0]
+    part.sum().backward()
+    assert x.grad.tolist() == ([1, 1, 1] if comm.rank == 0 else [0, 0, 0])
 
 
-def test_restricted_inputs_still_meet(on_ranks):
-    def check(comm):
-        x = ag.ones(2, dtype=ag.float64, requires_grad=comm.rank == 0)
-        w = ag.ones(2, dtype=ag.float64, requires_grad=True)
-        y = (AllReduce.apply(x, comm=comm) * w).sum()
-        (g,) = ag.grad(y, [w])                            # on no rank is x asked for, yet all run the collective
-        assert g.tolist() == [comm.size] * 2
-
-    on_ranks(check)
+def test_restricted_inputs_still_meet(comm):
+    x = ag.ones(2, dtype=ag.float64, requires_grad=comm.rank == 0)
+    w = ag.ones(2, dtype=ag.float64, requires_grad=True)
+    y = (AllReduce.apply(x, comm=comm) * w).sum()
+    (g,) = ag.grad(y, [w])                            # on no rank is x asked for, yet all run the collective
+    assert g.tolist() == [comm.size] * 2
 
 
-def test_float32_and_integers_pass(on_all_kinds):
-    def check(comm):
-        xs = [ag.ones(2, dtype=ag.float32, requires_grad=True) for _ in comm.held]
-        ys = tuple_of(AllReduce.apply(*xs, comm=comm))
-        ag.backward([y.sum() for y in ys])
-        assert ys[0].dtype == ag.float32 and xs[0].grad.dtype == ag.float32 and xs[0].grad.tolist() == [comm.size] * 2
-        assert tuple_of(AllGather.apply(*[ag.tensor([1, 2]) for _ in comm.held], comm=comm))[0].dtype == ag.int64
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_float32_and_integers_pass(comm):
+    xs = [ag.ones(2, dtype=ag.float32, requires_grad=True) for _ in comm.held]
+    ys = tuple_of(AllReduce.apply(*xs, comm=comm))
+    ag.backward([y.sum() for y in ys])
+    assert ys[0].dtype == ag.float32 and xs[0].grad.dtype == ag.float32 and xs[0].grad.tolist() == [comm.size] * 2
+    assert tuple_of(AllGather.apply(*[ag.tensor([1, 2]) for _ in comm.held], comm=comm))[0].dtype == ag.int64

@@ -177,13 +177,10 @@ def test_random_programs_equal_one_process_whatever_is_held(size, held):
 
 
 @pytest.mark.parametrize("held", [False, True])
-def test_random_programs_on_ranks(on_ranks, held):
-    def check(comm):
-        for seed in range(200, 208):
-            program = Program(seed, comm.size)
-            agree(program, comm, held, seed % 3, program.one_process())
-
-    on_ranks(check)
+def test_random_programs_on_ranks(comm, held):
+    for seed in range(200, 208):
+        program = Program(seed, comm.size)
+        agree(program, comm, held, seed % 3, program.one_process())
 
 
 # --- ordinary programs, with all variables alive and with none -------------------------------------------------------------
@@ -363,27 +360,24 @@ PROGRAMS = [two_received_one_used, the_other_used, a_ring, nothing_used, a_later
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("held", [False, True])
-def test_ordinary_programs_whatever_is_held(on_ranks, program, held):
-    def check(comm):
-        if comm.size == 1:
-            return
-        kept = []
+def test_ordinary_programs_whatever_is_held(comm, program, held):
+    if comm.size == 1:
+        return
+    kept = []
 
-        def keep(x):
-            if held:
-                kept.append(x)
-            return x
+    def keep(x):
+        if held:
+            kept.append(x)
+        return x
 
-        w, expected = program(comm, keep)
-        if not held:
-            gc.collect()
-        if expected is None:
-            assert w.grad is None
-        else:
-            np.testing.assert_allclose(w.grad.numpy(), expected)
-        assert comm.total(1.0) == comm.size
-
-    on_ranks(check)
+    w, expected = program(comm, keep)
+    if not held:
+        gc.collect()
+    if expected is None:
+        assert w.grad is None
+    else:
+        np.testing.assert_allclose(w.grad.numpy(), expected)
+    assert comm.total(1.0) == comm.size
 
 
 def test_what_was_answered_with_zeros_is_refused_afterwards():

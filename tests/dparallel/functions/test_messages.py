@@ -57,59 +57,51 @@ COLLECTIVES = {
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)
-def test_backward_of_collectives_is_the_adjoint(on_all_kinds, name):
-    def check(comm):
-        for by in range(-comm.size, comm.size + 1):
-            rng = rng_of(comm, by + 9)
-            check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
-            check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal(()) for _ in comm.held], comm, rng)
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_backward_of_collectives_is_the_adjoint(comm, name):
+    for by in range(-comm.size, comm.size + 1):
+        rng = rng_of(comm, by + 9)
+        check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
+        check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal(()) for _ in comm.held], comm, rng)
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)
-def test_forward_mode_of_collectives(on_all_kinds, name):
+@pytest.mark.devices
+def test_forward_mode_of_collectives(comm, name):
     """They are linear: the tangents are what they make of the tangents; also where only one rank has some."""
-    def check(comm):
-        rng = rng_of(comm)
-        call, xs = COLLECTIVES[name](comm, 1), [ag.tensor(rng.standard_normal(3)) for _ in comm.held]
-        for everyone in (True, False):
-            ts = [ag.tensor(rng.standard_normal(3)) * (everyone or rank == 0) for rank in comm.held]
-            expected = tuple_of(call(*ts))
-            with forward_ad.dual_level():
-                duals = [forward_ad.make_dual(x, t) if everyone or rank == 0 else x for rank, x, t in zip(comm.held, xs, ts)]
-                for y, t in zip(tuple_of(call(*duals)), expected, strict=True):
-                    tangent = forward_ad.unpack_dual(y).tangent
-                    np.testing.assert_allclose(0 * t.numpy() if tangent is None else tangent.numpy(), t.numpy(), rtol=1e-12)
-
-    on_all_kinds(check)
+    rng = rng_of(comm)
+    call, xs = COLLECTIVES[name](comm, 1), [ag.tensor(rng.standard_normal(3)) for _ in comm.held]
+    for everyone in (True, False):
+        ts = [ag.tensor(rng.standard_normal(3)) * (everyone or rank == 0) for rank in comm.held]
+        expected = tuple_of(call(*ts))
+        with forward_ad.dual_level():
+            duals = [forward_ad.make_dual(x, t) if everyone or rank == 0 else x for rank, x, t in zip(comm.held, xs, ts)]
+            for y, t in zip(tuple_of(call(*duals)), expected, strict=True):
+                tangent = forward_ad.unpack_dual(y).tangent
+                np.testing.assert_allclose(0 * t.numpy() if tangent is None else tangent.numpy(), t.numpy(), rtol=1e-12)
 
 
-def test_pairs_may_be_an_iterator_and_may_change_before_backward(on_all_kinds):
-    def check(comm):
-        back = [((rank + 1) % comm.size, rank) for rank in range(comm.size)]
-        for make in (lambda: iter(back), lambda: list(back)):
-            pairs, xs = make(), [ag.ones(2, requires_grad=True) for _ in comm.held]
-            ys = tuple_of(Permute.apply(*xs, comm=comm, pairs=pairs))
-            if isinstance(pairs, list):
-                pairs.clear()
-            sum((y * (rank + 1)).sum() for rank, y in zip(comm.held, ys, strict=True)).backward()
-            assert [x.grad.tolist() for x in xs] == [[(rank - 1) % comm.size + 1.0] * 2 for rank in comm.held]
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_pairs_may_be_an_iterator_and_may_change_before_backward(comm):
+    back = [((rank + 1) % comm.size, rank) for rank in range(comm.size)]
+    for make in (lambda: iter(back), lambda: list(back)):
+        pairs, xs = make(), [ag.ones(2, requires_grad=True) for _ in comm.held]
+        ys = tuple_of(Permute.apply(*xs, comm=comm, pairs=pairs))
+        if isinstance(pairs, list):
+            pairs.clear()
+        sum((y * (rank + 1)).sum() for rank, y in zip(comm.held, ys, strict=True)).backward()
+        assert [x.grad.tolist() for x in xs] == [[(rank - 1) % comm.size + 1.0] * 2 for rank in comm.held]
 
 
-def test_values_of_scan_and_barrier(on_all_kinds):
-    def check(comm):
-        xs = [ag.tensor(float(rank + 1), dtype=ag.float64) for rank in comm.held]
-        for kind, expected in (({}, lambda p: sum(range(p + 2))), ({"exclusive": True}, lambda p: sum(range(p + 1))),
-                               ({"reverse": True}, lambda p: sum(range(p + 1, comm.size + 1))),
-                               ({"reverse": True, "exclusive": True}, lambda p: sum(range(p + 2, comm.size + 1)))):
-            assert [y.item() for y in tuple_of(Scan.apply(*xs, comm=comm, **kind))] == [expected(p) for p in comm.held]
-        assert [y.item() for y in tuple_of(Barrier.apply(*xs, comm=comm))] == [x.item() for x in xs]
-        assert Barrier.apply(comm=comm) is None
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_values_of_scan_and_barrier(comm):
+    xs = [ag.tensor(float(rank + 1), dtype=ag.float64) for rank in comm.held]
+    for kind, expected in (({}, lambda p: sum(range(p + 2))), ({"exclusive": True}, lambda p: sum(range(p + 1))),
+                           ({"reverse": True}, lambda p: sum(range(p + 1, comm.size + 1))),
+                           ({"reverse": True, "exclusive": True}, lambda p: sum(range(p + 2, comm.size + 1)))):
+        assert [y.item() for y in tuple_of(Scan.apply(*xs, comm=comm, **kind))] == [expected(p) for p in comm.held]
+    assert [y.item() for y in tuple_of(Barrier.apply(*xs, comm=comm))] == [x.item() for x in xs]
+    assert Barrier.apply(comm=comm) is None
 
 
 # --- Send and Recv -------------------------------------------------------------------------------------------------------
@@ -136,181 +128,154 @@ def ring(comm, by, style, tag=0):
 
 
 @pytest.mark.parametrize("style", ["dropped", "held", "joined", "outputs", "handles"])
-def test_backward_of_messages_is_the_adjoint(on_all_kinds, style):
-    def check(comm):
-        for by in range(-comm.size, comm.size + 1):
-            rng = rng_of(comm, by + 9)
-            check_adjoint(ring(comm, by, style, tag=abs(by)), [rng.standard_normal((rank + 1, 3)) for rank in comm.held], comm, rng)
-            check_adjoint(ring(comm, by, style), [rng.standard_normal(()) for _ in comm.held], comm, rng)
-
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_backward_of_messages_is_the_adjoint(comm, style):
+    for by in range(-comm.size, comm.size + 1):
+        rng = rng_of(comm, by + 9)
+        check_adjoint(ring(comm, by, style, tag=abs(by)), [rng.standard_normal((rank + 1, 3)) for rank in comm.held], comm, rng)
+        check_adjoint(ring(comm, by, style), [rng.standard_normal(()) for _ in comm.held], comm, rng)
 
 
 @pytest.mark.parametrize("style", ["dropped", "held", "joined", "handles"])
-def test_second_derivatives_of_messages_by_differences(on_all_kinds, style):
-    def check(comm):
-        xs = [ag.tensor(rng_of(comm, rank).standard_normal(2), requires_grad=True) for rank in comm.held]
-        for power in (1, 3):                         # linear: the gradient does not depend on x; else it does
-            call = ring(comm, 1, style)
-            assert gradgradcheck(lambda *xs, call=call, power=power: [y ** power for y in call(*xs)], xs, comm=comm)
-        assert gradcheck(ring(comm, 1, style), xs, comm)      # nothing waits for a pass before
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_second_derivatives_of_messages_by_differences(comm, style):
+    xs = [ag.tensor(rng_of(comm, rank).standard_normal(2), requires_grad=True) for rank in comm.held]
+    for power in (1, 3):                         # linear: the gradient does not depend on x; else it does
+        call = ring(comm, 1, style)
+        assert gradgradcheck(lambda *xs, call=call, power=power: [y ** power for y in call(*xs)], xs, comm=comm)
+    assert gradcheck(ring(comm, 1, style), xs, comm)      # nothing waits for a pass before
 
 
-def test_one_message_is_checked_to_second_order(on_ranks):
+def test_one_message_is_checked_to_second_order(comm):
     """The receiver's x has no part: the second pass over what it sent back is its only one."""
-    def check(comm):
-        def call(x):
-            return Recv.apply(source=0, comm=comm) ** 2 if comm.rank else Send.apply(x, dest=1, comm=comm)
+    def call(x):
+        return Recv.apply(source=0, comm=comm) ** 2 if comm.rank else Send.apply(x, dest=1, comm=comm)
 
-        if comm.size == 2:
-            check_adjoint(call, [rng_of(comm).standard_normal(3)], comm)
-            assert gradgradcheck(call, [ag.tensor(rng_of(comm).standard_normal(3), requires_grad=True)], comm)
-
-    on_ranks(check)
+    if comm.size == 2:
+        check_adjoint(call, [rng_of(comm).standard_normal(3)], comm)
+        assert gradgradcheck(call, [ag.tensor(rng_of(comm).standard_normal(3), requires_grad=True)], comm)
 
 
-def test_second_order_equals_one_process(on_all_kinds):
+@pytest.mark.devices
+def test_second_order_equals_one_process(comm):
     """A cubic penalty on the gradient, through messages, in plain backward passes."""
-    def check(comm):
-        n = comm.size
-        data = [np.random.default_rng(p).standard_normal(3) for p in range(n)]
-        ones = [ag.tensor(x, requires_grad=True) for x in data]
-        g = ag.grad(sum((x * ones[p - 1] ** 3).sum() for p, x in enumerate(ones)), ones, create_graph=True)
-        ag.backward(sum((v ** 2).sum() for v in g))
-        mine = [ag.tensor(data[rank], requires_grad=True) for rank in comm.held]
-        got = ring(comm, 1, "dropped")(*mine)
-        gs = ag.grad(sum((x * y ** 3).sum() for x, y in zip(mine, got, strict=True)), mine, create_graph=True)
-        sum((v ** 2).sum() for v in gs).backward()
-        for rank, x in zip(comm.held, mine, strict=True):
-            np.testing.assert_allclose(x.grad.numpy(), ones[rank].grad.numpy(), rtol=1e-10)
-
-    on_all_kinds(check)
+    n = comm.size
+    data = [np.random.default_rng(p).standard_normal(3) for p in range(n)]
+    ones = [ag.tensor(x, requires_grad=True) for x in data]
+    g = ag.grad(sum((x * ones[p - 1] ** 3).sum() for p, x in enumerate(ones)), ones, create_graph=True)
+    ag.backward(sum((v ** 2).sum() for v in g))
+    mine = [ag.tensor(data[rank], requires_grad=True) for rank in comm.held]
+    got = ring(comm, 1, "dropped")(*mine)
+    gs = ag.grad(sum((x * y ** 3).sum() for x, y in zip(mine, got, strict=True)), mine, create_graph=True)
+    sum((v ** 2).sum() for v in gs).backward()
+    for rank, x in zip(comm.held, mine, strict=True):
+        np.testing.assert_allclose(x.grad.numpy(), ones[rank].grad.numpy(), rtol=1e-10)
 
 
 @pytest.mark.parametrize("held", [False, True])
-def test_what_nobody_uses_neither_hangs_nor_loses_gradients(on_ranks, held):
+def test_what_nobody_uses_neither_hangs_nor_loses_gradients(comm, held):
     """As in other toolkits' documentation: without a dummy in the loss the sender's gradient is 1 there, where 2 is right."""
-    def check(comm):
-        n, last = comm.size, comm.rank == comm.size - 1
-        x = ag.ones(2, dtype=ag.float64, requires_grad=True)
-        token = Send.apply(x * 1, comm=comm, dest=(comm.rank + 1) % n)
-        if not held:
-            del token
-        y = Recv.apply(comm=comm, source=(comm.rank - 1) % n)
-        if not held and last:
-            del y                                    # its sender gets zeros, and does not wait
-        (x.sum() if last else (x + y).sum()).backward()
-        receiver_uses_it = (comm.rank + 1) % n != n - 1
-        assert x.grad.tolist() == [2.0 if receiver_uses_it else 1.0] * 2
-        x.grad = None
-        (AllReduce.apply(x, comm=comm)).sum().backward()           # and the next pass is as ever
-        assert x.grad.tolist() == [float(n)] * 2
-
-    on_ranks(check)
+    n, last = comm.size, comm.rank == comm.size - 1
+    x = ag.ones(2, dtype=ag.float64, requires_grad=True)
+    token = Send.apply(x * 1, comm=comm, dest=(comm.rank + 1) % n)
+    if not held:
+        del token
+    y = Recv.apply(comm=comm, source=(comm.rank - 1) % n)
+    if not held and last:
+        del y                                    # its sender gets zeros, and does not wait
+    (x.sum() if last else (x + y).sum()).backward()
+    receiver_uses_it = (comm.rank + 1) % n != n - 1
+    assert x.grad.tolist() == [2.0 if receiver_uses_it else 1.0] * 2
+    x.grad = None
+    (AllReduce.apply(x, comm=comm)).sum().backward()           # and the next pass is as ever
+    assert x.grad.tolist() == [float(n)] * 2
 
 
-def test_a_rank_without_a_loss_calls_backward_on_its_token(on_ranks):
-    def check(comm):
-        if comm.size == 1:
-            return
-        w = ag.full((2,), comm.rank + 1.0, dtype=ag.float64, requires_grad=True)
-        if comm.rank == 0:
-            Send.apply(w * w, comm=comm, dest=1).sum().backward()
-        elif comm.rank < comm.size - 1:
-            Send.apply(w * Recv.apply(comm=comm, source=comm.rank - 1), comm=comm, dest=comm.rank + 1).sum().backward()
-        else:
-            (w * Recv.apply(comm=comm, source=comm.rank - 1)).sum().backward()
-        product = np.prod(np.arange(1.0, comm.size + 1))
-        assert w.grad.tolist() == pytest.approx([product / w[0].item() * (2 if comm.rank == 0 else 1)] * 2)
-
-    on_ranks(check)
+def test_a_rank_without_a_loss_calls_backward_on_its_token(comm):
+    if comm.size == 1:
+        return
+    w = ag.full((2,), comm.rank + 1.0, dtype=ag.float64, requires_grad=True)
+    if comm.rank == 0:
+        Send.apply(w * w, comm=comm, dest=1).sum().backward()
+    elif comm.rank < comm.size - 1:
+        Send.apply(w * Recv.apply(comm=comm, source=comm.rank - 1), comm=comm, dest=comm.rank + 1).sum().backward()
+    else:
+        (w * Recv.apply(comm=comm, source=comm.rank - 1)).sum().backward()
+    product = np.prod(np.arange(1.0, comm.size + 1))
+    assert w.grad.tolist() == pytest.approx([product / w[0].item() * (2 if comm.rank == 0 else 1)] * 2)
 
 
-def test_micro_batches_whose_tokens_are_held_keep_their_own_passes(on_ranks):
+def test_micro_batches_whose_tokens_are_held_keep_their_own_passes(comm):
     """Two stages; the first goes back batch by batch, newest or oldest first, and messages pair up by number."""
-    def check(comm):
-        if comm.size == 1 or comm.rank > 1:
-            return
-        for order in ([0, 1, 2], [2, 0, 1]):
-            w = ag.tensor([2.0], dtype=ag.float64, requires_grad=True)
-            seen = []
-            if comm.rank == 0:
-                tokens = [Send.apply(w * b, comm=comm, dest=1) for b in range(3)]
-                for b in order:
-                    tokens[b].sum().backward()
-                    seen.append(w.grad.item())
-            else:
-                ys = [Recv.apply(comm=comm, source=0) for _ in range(3)]
-                for b in [1, 2, 0]:
-                    (ys[b] * w * 10 ** b).sum().backward()
-            if comm.rank == 0:
-                assert seen == list(np.cumsum([2.0 * b * 10 ** b for b in order]))
-            else:
-                assert w.grad.item() == sum(2.0 * b * 10 ** b for b in range(3))
-
-    on_ranks(check)
+    if comm.size == 1 or comm.rank > 1:
+        return
+    for order in ([0, 1, 2], [2, 0, 1]):
+        w = ag.tensor([2.0], dtype=ag.float64, requires_grad=True)
+        seen = []
+        if comm.rank == 0:
+            tokens = [Send.apply(w * b, comm=comm, dest=1) for b in range(3)]
+            for b in order:
+                tokens[b].sum().backward()
+                seen.append(w.grad.item())
+        else:
+            ys = [Recv.apply(comm=comm, source=0) for _ in range(3)]
+            for b in [1, 2, 0]:
+                (ys[b] * w * 10 ** b).sum().backward()
+        if comm.rank == 0:
+            assert seen == list(np.cumsum([2.0 * b * 10 ** b for b in order]))
+        else:
+            assert w.grad.item() == sum(2.0 * b * 10 ** b for b in range(3))
 
 
-def test_shapes_dtypes_and_recording(on_all_kinds):
-    def check(comm):
-        n = comm.size
-        for x in (ag.tensor([1, 2]), ag.tensor(True), ag.ones(0, 3), ag.ones(2, 3, dtype=ag.float16).T, ag.tensor(2.5, dtype=ag.float32)):
-            for rank in comm.held:
-                assert not Send.apply(x, comm=comm, dest=(rank + 1) % n, rank=rank).requires_grad
-            for rank in comm.held:
-                y = Recv.apply(comm=comm, source=(rank - 1) % n, like=x, rank=rank)
-                assert y.dtype == x.dtype and y.tolist() == x.tolist() and not y.requires_grad
-        for x in ([1.5, 2.0], 3, np.float32(4)):     # as collectives take them
-            for rank in comm.held:
-                assert Send.apply(x, comm=comm, dest=(rank + 1) % n, rank=rank).shape == (0,)
-            assert [Recv.apply(comm=comm, source=(rank - 1) % n, rank=rank).tolist() for rank in comm.held] == [x] * len(comm.held)
-        w = ag.ones(2, dtype=ag.float32, requires_grad=True)
-        for recorded in (True, False):
-            with ag.set_grad_enabled(recorded):
-                tokens = [Send.apply(w, comm=comm, dest=(rank + 1) % n, rank=rank) for rank in comm.held]
-                ys = [Recv.apply(comm=comm, source=(rank - 1) % n, rank=rank) for rank in comm.held]
-            assert all(t.requires_grad == recorded and t.shape == (0,) for t in tokens)
-            assert all(y.requires_grad == recorded and y.is_leaf != recorded for y in ys)
-            if recorded:
-                assert type(ys[0].grad_fn).__name__ == "RecvBackward"
-                ag.backward([y.sum() for y in ys])
-                assert w.grad.dtype == ag.float32 and w.grad.tolist() == [len(ys)] * 2
+@pytest.mark.devices
+def test_shapes_dtypes_and_recording(comm):
+    n = comm.size
+    for x in (ag.tensor([1, 2]), ag.tensor(True), ag.ones(0, 3), ag.ones(2, 3, dtype=ag.float16).T, ag.tensor(2.5, dtype=ag.float32)):
         for rank in comm.held:
-            Send.apply(ag.ones(2), comm=comm, dest=(rank + 1) % n, rank=rank)
+            assert not Send.apply(x, comm=comm, dest=(rank + 1) % n, rank=rank).requires_grad
         for rank in comm.held:
-            with pytest.raises(CollectiveError, match=r"received float32 \(2,\), but like= requires float64 \(2,\)"):
-                Recv.apply(comm=comm, source=(rank - 1) % n, like=np.ones(2), rank=rank)
+            y = Recv.apply(comm=comm, source=(rank - 1) % n, like=x, rank=rank)
+            assert y.dtype == x.dtype and y.tolist() == x.tolist() and not y.requires_grad
+    for x in ([1.5, 2.0], 3, np.float32(4)):     # as collectives take them
+        for rank in comm.held:
+            assert Send.apply(x, comm=comm, dest=(rank + 1) % n, rank=rank).shape == (0,)
+        assert [Recv.apply(comm=comm, source=(rank - 1) % n, rank=rank).tolist() for rank in comm.held] == [x] * len(comm.held)
+    w = ag.ones(2, dtype=ag.float32, requires_grad=True)
+    for recorded in (True, False):
+        with ag.set_grad_enabled(recorded):
+            tokens = [Send.apply(w, comm=comm, dest=(rank + 1) % n, rank=rank) for rank in comm.held]
+            ys = [Recv.apply(comm=comm, source=(rank - 1) % n, rank=rank) for rank in comm.held]
+        assert all(t.requires_grad == recorded and t.shape == (0,) for t in tokens)
+        assert all(y.requires_grad == recorded and y.is_leaf != recorded for y in ys)
+        if recorded:
+            assert type(ys[0].grad_fn).__name__ == "RecvBackward"
+            ag.backward([y.sum() for y in ys])
+            assert w.grad.dtype == ag.float32 and w.grad.tolist() == [len(ys)] * 2
+    for rank in comm.held:
+        Send.apply(ag.ones(2), comm=comm, dest=(rank + 1) % n, rank=rank)
+    for rank in comm.held:
+        with pytest.raises(CollectiveError, match=r"received float32 \(2,\), but like= requires float64 \(2,\)"):
+            Recv.apply(comm=comm, source=(rank - 1) % n, like=np.ones(2), rank=rank)
 
-    on_all_kinds(check)
 
-
-def test_both_send_much_first(on_ranks):
-    def check(comm):
-        x = ag.ones(500_000, dtype=ag.float64, requires_grad=True)
-        Send.apply(x * (comm.rank + 1), comm=comm, dest=(comm.rank + 1) % comm.size)
-        y = Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
-        (y * (comm.rank + 1)).sum().backward()
-        assert x.grad[0].item() == (comm.rank + 1) * ((comm.rank + 1) % comm.size + 1)
-
-    on_ranks(check)
+def test_both_send_much_first(comm):
+    x = ag.ones(500_000, dtype=ag.float64, requires_grad=True)
+    Send.apply(x * (comm.rank + 1), comm=comm, dest=(comm.rank + 1) % comm.size)
+    y = Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
+    (y * (comm.rank + 1)).sum().backward()
+    assert x.grad[0].item() == (comm.rank + 1) * ((comm.rank + 1) % comm.size + 1)
 
 
 # --- mistakes ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_receiver_does_not_record(on_ranks):
-    def check(comm):
-        w = ag.ones(2, requires_grad=True)
-        token = Send.apply(w, comm=comm, dest=(comm.rank + 1) % comm.size)
-        with ag.no_grad(), pytest.raises(RuntimeError, match=r"rank \d sent a tensor that requires grad, .* not recorded here"):
-            Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
-        messages.pending.messages.clear()
-        del token
-
-    on_ranks(check)
+def test_the_receiver_does_not_record(comm):
+    w = ag.ones(2, requires_grad=True)
+    token = Send.apply(w, comm=comm, dest=(comm.rank + 1) % comm.size)
+    with ag.no_grad(), pytest.raises(RuntimeError, match=r"rank \d sent a tensor that requires grad, .* not recorded here"):
+        Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
+    messages.pending.messages.clear()
+    del token
 
 
 def test_the_receiver_never_calls_backward():

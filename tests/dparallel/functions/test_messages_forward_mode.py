@@ -23,59 +23,47 @@ def values(rank, seed=0):
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_tangents_travel_with_values(on_ranks, waiting):
-    def check(comm):
-        left = (comm.rank - 1) % comm.size
-        with fwAD.dual_level():
-            x = fwAD.make_dual(ag.tensor(values(comm.rank)), ag.tensor(values(comm.rank, 1)))
-            y, _ = ring(x.sin(), comm, waiting)
-            primal, tangent = fwAD.unpack_dual(y * y)
-        s, c = np.sin(values(left)), np.cos(values(left))
-        np.testing.assert_allclose(primal.numpy(), s * s, rtol=1e-12)
-        np.testing.assert_allclose(tangent.numpy(), 2 * s * c * values(left, 1), rtol=1e-12)
-
-    on_ranks(check)
+def test_tangents_travel_with_values(comm, waiting):
+    left = (comm.rank - 1) % comm.size
+    with fwAD.dual_level():
+        x = fwAD.make_dual(ag.tensor(values(comm.rank)), ag.tensor(values(comm.rank, 1)))
+        y, _ = ring(x.sin(), comm, waiting)
+        primal, tangent = fwAD.unpack_dual(y * y)
+    s, c = np.sin(values(left)), np.cos(values(left))
+    np.testing.assert_allclose(primal.numpy(), s * s, rtol=1e-12)
+    np.testing.assert_allclose(tangent.numpy(), 2 * s * c * values(left, 1), rtol=1e-12)
 
 
-def test_a_rank_without_a_tangent_sends_none(on_ranks):
-    def check(comm):
-        with fwAD.dual_level():
-            x = ag.tensor(values(comm.rank))
-            if comm.rank == 0:
-                x = fwAD.make_dual(x, ag.ones(2, 3, dtype=ag.float64))
-            y, _ = ring(x * 2, comm, False)
-            tangent = fwAD.unpack_dual(y).tangent
-            assert (tangent.tolist() == [[2.0] * 3] * 2) if (comm.rank - 1) % comm.size == 0 else tangent is None
-
-    on_ranks(check)
+def test_a_rank_without_a_tangent_sends_none(comm):
+    with fwAD.dual_level():
+        x = ag.tensor(values(comm.rank))
+        if comm.rank == 0:
+            x = fwAD.make_dual(x, ag.ones(2, 3, dtype=ag.float64))
+        y, _ = ring(x * 2, comm, False)
+        tangent = fwAD.unpack_dual(y).tangent
+        assert (tangent.tolist() == [[2.0] * 3] * 2) if (comm.rank - 1) % comm.size == 0 else tangent is None
 
 
-def test_forward_over_reverse(on_ranks):
+def test_forward_over_reverse(comm):
     """f = sum of y^3 over all ranks, y what came: f'' t = 6 x t, as the tangent of the gradient."""
-    def check(comm):
-        data, direction = values(comm.rank), values(comm.rank, 1)
-        with fwAD.dual_level():
-            x = fwAD.make_dual(ag.tensor(data, requires_grad=True), ag.tensor(direction))
-            y, token = ring(x, comm, False)
-            (g,) = ag.grad(join((y ** 3).sum(), token), x, create_graph=True)
-            hvp = fwAD.unpack_dual(g).tangent
-        np.testing.assert_allclose(hvp.detach().numpy(), 6 * data * direction, rtol=1e-12)
-
-    on_ranks(check)
+    data, direction = values(comm.rank), values(comm.rank, 1)
+    with fwAD.dual_level():
+        x = fwAD.make_dual(ag.tensor(data, requires_grad=True), ag.tensor(direction))
+        y, token = ring(x, comm, False)
+        (g,) = ag.grad(join((y ** 3).sum(), token), x, create_graph=True)
+        hvp = fwAD.unpack_dual(g).tangent
+    np.testing.assert_allclose(hvp.detach().numpy(), 6 * data * direction, rtol=1e-12)
 
 
-def test_reverse_over_forward(on_ranks):
+def test_reverse_over_forward(comm):
     """The same as the gradient of the tangent."""
-    def check(comm):
-        data, direction = values(comm.rank), values(comm.rank, 1)
-        x = ag.tensor(data, requires_grad=True)
-        with fwAD.dual_level():
-            y, token = ring(fwAD.make_dual(x, ag.tensor(direction)), comm, False)
-            tangent = fwAD.unpack_dual(join((y ** 3).sum(), token)).tangent
-        tangent.backward()
-        np.testing.assert_allclose(x.grad.numpy(), 6 * data * direction, rtol=1e-12)
-
-    on_ranks(check)
+    data, direction = values(comm.rank), values(comm.rank, 1)
+    x = ag.tensor(data, requires_grad=True)
+    with fwAD.dual_level():
+        y, token = ring(fwAD.make_dual(x, ag.tensor(direction)), comm, False)
+        tangent = fwAD.unpack_dual(join((y ** 3).sum(), token)).tangent
+    tangent.backward()
+    np.testing.assert_allclose(x.grad.numpy(), 6 * data * direction, rtol=1e-12)
 
 
 def test_a_tangent_for_a_rank_without_a_level_is_an_error():

@@ -36,63 +36,54 @@ def averaging(state, bucket: GradBucket):
     return bucket.comm.start_allreduce([mine]).then(lambda handle: handle.value()[0])
 
 
-def test_a_hook_that_averages_equals_one_process(on_ranks):
-    def check(comm):
-        x, rows = share(comm)
-        model, one, seen = DataParallel(make(), comm=comm, batch="own", bucket_cap_mb=0.0001), make(), []
-        model.register_comm_hook(seen, averaging)
-        for _ in range(2):
-            model.zero_grad()
-            loss_of(model, x[rows]).backward()
-        loss_of(one, x).backward()
-        for p, q in zip(model.parameters(), one.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12, atol=1e-12)
-        count = len(seen) // 2
-        assert count > 1 and [s[0] for s in seen] == [*range(count)] * 2
-        assert [s[1] for s in seen[:count]] == [False] * (count - 1) + [True]
-        assert sorted(n for s in seen[:count] for n in s[3]) == sorted(n for n, _ in one.named_parameters())
-
-    on_ranks(check)
+def test_a_hook_that_averages_equals_one_process(comm):
+    x, rows = share(comm)
+    model, one, seen = DataParallel(make(), comm=comm, batch="own", bucket_cap_mb=0.0001), make(), []
+    model.register_comm_hook(seen, averaging)
+    for _ in range(2):
+        model.zero_grad()
+        loss_of(model, x[rows]).backward()
+    loss_of(one, x).backward()
+    for p, q in zip(model.parameters(), one.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12, atol=1e-12)
+    count = len(seen) // 2
+    assert count > 1 and [s[0] for s in seen] == [*range(count)] * 2
+    assert [s[1] for s in seen[:count]] == [False] * (count - 1) + [True]
+    assert sorted(n for s in seen[:count] for n in s[3]) == sorted(n for n, _ in one.named_parameters())
 
 
 @pytest.mark.parametrize("average", ["ranks", "sum"])
-def test_hooks_and_other_averages(on_ranks, average):
-    def check(comm):
-        models = [DataParallel(make(), comm=comm, batch="own", average=average) for _ in range(2)]
-        models[1].register_comm_hook([], averaging)
-        x, rows = share(comm)
-        for model in models:
-            loss_of(model, x[rows]).backward()
-        for p, q in zip(models[0].parameters(), models[1].parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12, atol=1e-12)
-
-    on_ranks(check)
+def test_hooks_and_other_averages(comm, average):
+    models = [DataParallel(make(), comm=comm, batch="own", average=average) for _ in range(2)]
+    models[1].register_comm_hook([], averaging)
+    x, rows = share(comm)
+    for model in models:
+        loss_of(model, x[rows]).backward()
+    for p, q in zip(models[0].parameters(), models[1].parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12, atol=1e-12)
 
 
-def test_what_a_bucket_shares_and_what_a_hook_may_return(on_ranks):
-    def check(comm):
-        def shares(kind, bucket):
-            flat = bucket.buffer()
-            assert flat.ndim == 1 and flat.numpy() is bucket.array
-            assert all(np.shares_memory(g.numpy(), bucket.array) for g in bucket.gradients())
-            assert [g.shape for g in bucket.gradients()] == [p.shape for p in bucket.parameters()]
-            bucket.set_buffer(ag.ones(flat.shape[0], dtype=ag.float32))
-            assert bucket.gradients()[0].dtype == ag.float32
-            bucket.bytes_sent = 0
-            value = bucket.buffer()
-            return {"tensor": value, "array": value.numpy(), "handle": Handle(None, value=value),
-                    "list": Handle(None, value=[value.numpy()])}[kind]
+def test_what_a_bucket_shares_and_what_a_hook_may_return(comm):
+    def shares(kind, bucket):
+        flat = bucket.buffer()
+        assert flat.ndim == 1 and flat.numpy() is bucket.array
+        assert all(np.shares_memory(g.numpy(), bucket.array) for g in bucket.gradients())
+        assert [g.shape for g in bucket.gradients()] == [p.shape for p in bucket.parameters()]
+        bucket.set_buffer(ag.ones(flat.shape[0], dtype=ag.float32))
+        assert bucket.gradients()[0].dtype == ag.float32
+        bucket.bytes_sent = 0
+        value = bucket.buffer()
+        return {"tensor": value, "array": value.numpy(), "handle": Handle(None, value=value),
+                "list": Handle(None, value=[value.numpy()])}[kind]
 
-        for kind in ("tensor", "array", "handle", "list"):
-            model = DataParallel(make(), comm=comm, batch="own")
-            model.register_comm_hook(kind, shares)
-            loss_of(model, np.ones((1, FEATURES))).backward()
-            assert all((p.grad.numpy() == 1).all() and p.grad.dtype == ag.float64 for p in model.parameters())
-
-    on_ranks(check)
+    for kind in ("tensor", "array", "handle", "list"):
+        model = DataParallel(make(), comm=comm, batch="own")
+        model.register_comm_hook(kind, shares)
+        loss_of(model, np.ones((1, FEATURES))).backward()
+        assert all((p.grad.numpy() == 1).all() and p.grad.dtype == ag.float64 for p in model.parameters())
 
 
-def test_a_failing_hook_ends_backward_on_all_ranks(on_ranks):
+def test_a_failing_hook_ends_backward_on_all_ranks(comm):
     def late(comm, bucket):
         handle = averaging([], bucket)
         return handle.then(lambda h: 1 / 0 if comm.rank == comm.size - 1 else h.value())
@@ -103,54 +94,46 @@ def test_a_failing_hook_ends_backward_on_all_ranks(on_ranks):
     def wrong(comm, bucket):
         return np.ones(1) if comm.rank == comm.size - 1 else averaging([], bucket)
 
-    def check(comm):
-        for hook, kind in ((late, ZeroDivisionError), (early, ZeroDivisionError), (wrong, ValueError)):
-            own = comm.duplicate()                       # threads that failed have started different numbers of collectives
-            model = DataParallel(make(), comm=own, batch="own", bucket_cap_mb=0.0001)
-            model.register_comm_hook(comm, hook)
-            with pytest.raises(kind if comm.rank == comm.size - 1 else CollectiveError,
-                               match=None if comm.rank == comm.size - 1 else f"rank {comm.size - 1}.*{hook.__name__} failed"):
-                loss_of(model, np.ones((1, FEATURES))).backward()
-
-    on_ranks(check)
+    for hook, kind in ((late, ZeroDivisionError), (early, ZeroDivisionError), (wrong, ValueError)):
+        own = comm.duplicate()                       # threads that failed have started different numbers of collectives
+        model = DataParallel(make(), comm=own, batch="own", bucket_cap_mb=0.0001)
+        model.register_comm_hook(comm, hook)
+        with pytest.raises(kind if comm.rank == comm.size - 1 else CollectiveError,
+                           match=None if comm.rank == comm.size - 1 else f"rank {comm.size - 1}.*{hook.__name__} failed"):
+            loss_of(model, np.ones((1, FEATURES))).backward()
 
 
-def test_registering(on_all_kinds):
-    def check(comm):
-        model = DataParallel(make(), comm=comm)
-        if comm.size > 1 and len(comm.held) > 1:
-            with pytest.raises(NotImplementedError, match="local devices"):
-                model.register_comm_hook(None, averaging)
-            return
-        with pytest.raises(TypeError, match="must be callable"):
-            model.register_comm_hook(None, 3)
+@pytest.mark.devices
+def test_registering(comm):
+    model = DataParallel(make(), comm=comm)
+    if comm.size > 1 and len(comm.held) > 1:
+        with pytest.raises(NotImplementedError, match="local devices"):
+            model.register_comm_hook(None, averaging)
+        return
+    with pytest.raises(TypeError, match="must be callable"):
+        model.register_comm_hook(None, 3)
 
-        def annotated(state, bucket: int):
-            return bucket
+    def annotated(state, bucket: int):
+        return bucket
 
-        annotated.__annotations__["bucket"] = int
-        with pytest.raises(ValueError, match="annotation should be GradBucket"):
-            model.register_comm_hook(None, annotated)
+    annotated.__annotations__["bucket"] = int
+    with pytest.raises(ValueError, match="annotation should be GradBucket"):
+        model.register_comm_hook(None, annotated)
+    model.register_comm_hook([], averaging)
+    with pytest.raises(RuntimeError, match="only be called once"):
         model.register_comm_hook([], averaging)
-        with pytest.raises(RuntimeError, match="only be called once"):
-            model.register_comm_hook([], averaging)
-        loss_of(model, np.ones((2, FEATURES))).backward()
-
-    on_all_kinds(check)
+    loss_of(model, np.ones((2, FEATURES))).backward()
 
 
-def test_flags_of_unused_parameters_with_a_hook(on_ranks):
-    def check(comm):
-        net = make()
-        net.extra, net.never = nn.Linear(2, 1).double(), nn.Linear(2, 1).double()
-        net.forward = lambda x: net.extra(nn.Sequential.forward(part, x)) if comm.rank == 0 else nn.Sequential.forward(part, x)
-        part = nn.Sequential(*[net[i] for i in range(3)])
-        model = DataParallel(net, comm=comm, batch="own", average="ranks")
-        model.register_comm_hook([], averaging)
-        loss_of(model, np.ones((1, FEATURES))).backward()
-        assert net.extra.weight.grad is not None and net.never.weight.grad is None
-
-    on_ranks(check)
+def test_flags_of_unused_parameters_with_a_hook(comm):
+    net = make()
+    net.extra, net.never = nn.Linear(2, 1).double(), nn.Linear(2, 1).double()
+    net.forward = lambda x: net.extra(nn.Sequential.forward(part, x)) if comm.rank == 0 else nn.Sequential.forward(part, x)
+    part = nn.Sequential(*[net[i] for i in range(3)])
+    model = DataParallel(net, comm=comm, batch="own", average="ranks")
+    model.register_comm_hook([], averaging)
+    loss_of(model, np.ones((1, FEATURES))).backward()
+    assert net.extra.weight.grad is not None and net.never.weight.grad is None
 
 
 def test_handles_chain():

@@ -69,25 +69,21 @@ def loss_of(model, x):
 
 @pytest.mark.parametrize("name", list(ALL))
 @pytest.mark.parametrize("dtype", [ag.float64, ag.float32, ag.float16], ids=["float64", "float32", "float16"])
-def test_a_mean_over_ranks(on_ranks, name, dtype):
+def test_a_mean_over_ranks(comm, name, dtype):
     make, hook, close = ALL[name]
     loose = {ag.float64: close, ag.float32: {k: max(v, 2e-5) for k, v in close.items()},
              ag.float16: {k: max(v, 0.03) for k, v in close.items()}}[dtype]
-
-    def check(comm):
-        rows, total = rows_of(comm)
-        x = np.random.default_rng(1).standard_normal((total, 4)).astype(dtype)
-        one, model = Net(), DataParallel(Net(dtype), comm=comm, batch="own", bucket_cap_mb=0.0002)
-        model.register_comm_hook(make(), hook)
-        loss_of(one, x.astype(np.float64)).backward()
-        loss_of(model, x[rows]).backward()
-        scale = max(np.abs(p.grad.numpy()).max(initial=0) for p in one.parameters())
-        for p, q in zip(model.parameters(), one.parameters(), strict=True):
-            assert p.grad.dtype == dtype
-            np.testing.assert_allclose(p.grad.numpy().astype(float) / scale, q.grad.numpy() / scale, **loose)
-        assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], comm)
-
-    on_ranks(check)
+    rows, total = rows_of(comm)
+    x = np.random.default_rng(1).standard_normal((total, 4)).astype(dtype)
+    one, model = Net(), DataParallel(Net(dtype), comm=comm, batch="own", bucket_cap_mb=0.0002)
+    model.register_comm_hook(make(), hook)
+    loss_of(one, x.astype(np.float64)).backward()
+    loss_of(model, x[rows]).backward()
+    scale = max(np.abs(p.grad.numpy()).max(initial=0) for p in one.parameters())
+    for p, q in zip(model.parameters(), one.parameters(), strict=True):
+        assert p.grad.dtype == dtype
+        np.testing.assert_allclose(p.grad.numpy().astype(float) / scale, q.grad.numpy() / scale, **loose)
+    assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], comm)
 
 
 # --- it trains ---------------------------------------------------------------------------------------------------------
@@ -189,67 +185,59 @@ def steps(comm, model, rows, count, start=0):
 
 
 @pytest.mark.parametrize("name", list(REMEMBERING))
-def test_state_goes_on_where_it_was_saved(on_ranks, name):
+def test_state_goes_on_where_it_was_saved(comm, name):
     """Also with other buckets afterwards: what is remembered belongs to parameters."""
     make, hook = REMEMBERING[name]
+    rows, _ = rows_of(comm)
 
-    def check(comm):
-        rows, _ = rows_of(comm)
+    def wrapped(cap, state):
+        model = DataParallel(Net(), comm=comm, batch="own", bucket_cap_mb=cap)
+        model.register_comm_hook(state, hook)
+        return model
 
-        def wrapped(cap, state):
-            model = DataParallel(Net(), comm=comm, batch="own", bucket_cap_mb=cap)
-            model.register_comm_hook(state, hook)
-            return model
-
-        through, state = make(), make()
-        whole, first = wrapped(0.0002, through), wrapped(0.0002, state)
-        steps(comm, whole, rows, 6)
-        steps(comm, first, rows, 3)
-        again = make()
-        again.load_state_dict(state.state_dict())
-        second = wrapped(0.0002, again)
-        second.load_state_dict(first.state_dict())
-        steps(comm, second, rows, 3, start=3)
-        for p, q in zip(second.parameters(), whole.parameters(), strict=True):
-            assert p.detach().numpy().tobytes() == q.detach().numpy().tobytes()
-        assert set(again.residuals.by_name) == {n for n, _ in Net().named_parameters()}
-        assert comm.any(any(r.any() for r in again.residuals.by_name.values()))
-        other = make()
-        other.load_state_dict(state.state_dict())
-        rebuilt = wrapped(25, other)                       # one bucket instead of several
-        rebuilt.load_state_dict(first.state_dict())
-        steps(comm, rebuilt, rows, 1, start=3)
-        if name == "powersgd":                             # compresses by the matrix: the buckets can't be seen at all
-            third = make()
-            third.load_state_dict(state.state_dict())
-            small = wrapped(0.0002, third)
-            small.load_state_dict(first.state_dict())
-            steps(comm, small, rows, 1, start=3)
-            for p, q in zip(small.parameters(), rebuilt.parameters(), strict=True):
-                np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), **EXACT)
-
-    on_ranks(check)
+    through, state = make(), make()
+    whole, first = wrapped(0.0002, through), wrapped(0.0002, state)
+    steps(comm, whole, rows, 6)
+    steps(comm, first, rows, 3)
+    again = make()
+    again.load_state_dict(state.state_dict())
+    second = wrapped(0.0002, again)
+    second.load_state_dict(first.state_dict())
+    steps(comm, second, rows, 3, start=3)
+    for p, q in zip(second.parameters(), whole.parameters(), strict=True):
+        assert p.detach().numpy().tobytes() == q.detach().numpy().tobytes()
+    assert set(again.residuals.by_name) == {n for n, _ in Net().named_parameters()}
+    assert comm.any(any(r.any() for r in again.residuals.by_name.values()))
+    other = make()
+    other.load_state_dict(state.state_dict())
+    rebuilt = wrapped(25, other)                       # one bucket instead of several
+    rebuilt.load_state_dict(first.state_dict())
+    steps(comm, rebuilt, rows, 1, start=3)
+    if name == "powersgd":                             # compresses by the matrix: the buckets can't be seen at all
+        third = make()
+        third.load_state_dict(state.state_dict())
+        small = wrapped(0.0002, third)
+        small.load_state_dict(first.state_dict())
+        steps(comm, small, rows, 1, start=3)
+        for p, q in zip(small.parameters(), rebuilt.parameters(), strict=True):
+            np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), **EXACT)
 
 
 @pytest.mark.parametrize("name", list(REMEMBERING))
-def test_nothing_is_lost_for_good(on_ranks, name):
+def test_nothing_is_lost_for_good(comm, name):
     """Error feedback: the same gradient again and again is sent in full in the long run."""
     make, hook = REMEMBERING[name]
-
-    def check(comm):
-        state, rng = make(), np.random.default_rng([5, comm.rank])
-        model = DataParallel(nn.Linear(8, 8, dtype=ag.float64), comm=comm, batch="own", average="ranks")
-        model.register_comm_hook(state, hook)
-        g = rng.standard_normal((8, 8))
-        total = np.zeros((8, 8))
-        for _ in range(60):
-            model.zero_grad()
-            (model(ag.eye(8, dtype=ag.float64)) * ag.from_numpy(g)).sum().backward()
-            total += model.module.weight.grad.numpy()
-        mean = comm.allreduce([g.T])[0] / comm.size
-        np.testing.assert_allclose(total / 60, mean, atol=0.25 * np.abs(mean).max())
-
-    on_ranks(check)
+    state, rng = make(), np.random.default_rng([5, comm.rank])
+    model = DataParallel(nn.Linear(8, 8, dtype=ag.float64), comm=comm, batch="own", average="ranks")
+    model.register_comm_hook(state, hook)
+    g = rng.standard_normal((8, 8))
+    total = np.zeros((8, 8))
+    for _ in range(60):
+        model.zero_grad()
+        (model(ag.eye(8, dtype=ag.float64)) * ag.from_numpy(g)).sum().backward()
+        total += model.module.weight.grad.numpy()
+    mean = comm.allreduce([g.T])[0] / comm.size
+    np.testing.assert_allclose(total / 60, mean, atol=0.25 * np.abs(mean).max())
 
 
 def test_local_sgd_leaves_ranks_apart_until_they_are_averaged(plain_loss):
@@ -267,39 +255,33 @@ def test_local_sgd_leaves_ranks_apart_until_they_are_averaged(plain_loss):
             assert loss < plain_loss + 0.06 and apart
 
 
-def test_local_sgd_in_groups_and_the_optimizer_s_state(on_ranks):
-    def check(comm):
-        model = DataParallel(Net(), comm=comm, batch="own")
-        subgroup = comm.split(comm.rank // 2, comm.rank) if SPLITS else comm
-        model.register_comm_hook(hooks.PostLocalSGDState(None, subgroup, 1), hooks.post_localSGD_hook)
-        params = list(model.parameters())
-        optimizer = PostLocalSGDOptimizer(optim.SGD(params, lr=0.1, momentum=0.9), PeriodicModelAverager(2, 1, comm))
-        for step in range(4):
-            optimizer.zero_grad()
-            loss_of(model, np.random.default_rng([6, step, comm.rank]).standard_normal((2, 4))).backward()
-            optimizer.step()
-        assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], subgroup)
-        assert_same_everywhere(model, comm)                # the fourth step averaged
-        saved = optimizer.state_dict()
-        assert saved["step"] == 4 and optimizer.state[params[0]] is optimizer.optim.state[params[0]]
-        again = PostLocalSGDOptimizer(optim.SGD(params, lr=0.5), PeriodicModelAverager(2, 1, comm))
-        again.load_state_dict(saved)
-        assert again.averager.step == 4 and again.param_groups[0]["lr"] == 0.1 and again.param_groups is again.optim.param_groups
-
-    on_ranks(check)
+def test_local_sgd_in_groups_and_the_optimizer_s_state(comm):
+    model = DataParallel(Net(), comm=comm, batch="own")
+    subgroup = comm.split(comm.rank // 2, comm.rank) if SPLITS else comm
+    model.register_comm_hook(hooks.PostLocalSGDState(None, subgroup, 1), hooks.post_localSGD_hook)
+    params = list(model.parameters())
+    optimizer = PostLocalSGDOptimizer(optim.SGD(params, lr=0.1, momentum=0.9), PeriodicModelAverager(2, 1, comm))
+    for step in range(4):
+        optimizer.zero_grad()
+        loss_of(model, np.random.default_rng([6, step, comm.rank]).standard_normal((2, 4))).backward()
+        optimizer.step()
+    assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], subgroup)
+    assert_same_everywhere(model, comm)                # the fourth step averaged
+    saved = optimizer.state_dict()
+    assert saved["step"] == 4 and optimizer.state[params[0]] is optimizer.optim.state[params[0]]
+    again = PostLocalSGDOptimizer(optim.SGD(params, lr=0.5), PeriodicModelAverager(2, 1, comm))
+    again.load_state_dict(saved)
+    assert again.averager.step == 4 and again.param_groups[0]["lr"] == 0.1 and again.param_groups is again.optim.param_groups
 
 
-def test_noop_leaves_each_rank_its_own(on_ranks):
-    def check(comm):
-        model, alone = DataParallel(Net(), comm=comm, batch="own", average="ranks"), Net()
-        model.register_comm_hook(None, hooks.noop_hook)
-        x = np.random.default_rng([7, comm.rank]).standard_normal((2, 4))
-        loss_of(model, x).backward()
-        loss_of(alone, x).backward()
-        for p, q in zip(model.parameters(), alone.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **EXACT)
-
-    on_ranks(check)
+def test_noop_leaves_each_rank_its_own(comm):
+    model, alone = DataParallel(Net(), comm=comm, batch="own", average="ranks"), Net()
+    model.register_comm_hook(None, hooks.noop_hook)
+    x = np.random.default_rng([7, comm.rank]).standard_normal((2, 4))
+    loss_of(model, x).backward()
+    loss_of(alone, x).backward()
+    for p, q in zip(model.parameters(), alone.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **EXACT)
 
 
 # --- the parts -----------------------------------------------------------------------------------------------------------
@@ -327,13 +309,10 @@ def test_int8_keeps_half_a_step_and_spoils_what_is_not_finite(n):
     assert not codec.decode(codec.encode(np.zeros(n))).any()
 
 
-def test_a_sum_of_narrow_numbers_does_not_overflow(on_ranks):
-    def check(comm):
-        x = np.full(7, 100.0)
-        total = start_allreduce_encoded(comm, x, Int8(3)).wait()
-        np.testing.assert_allclose(total, 100.0 * comm.size, rtol=0.01)
-
-    on_ranks(check)
+def test_a_sum_of_narrow_numbers_does_not_overflow(comm):
+    x = np.full(7, 100.0)
+    total = start_allreduce_encoded(comm, x, Int8(3)).wait()
+    np.testing.assert_allclose(total, 100.0 * comm.size, rtol=0.01)
 
 
 @pytest.mark.parametrize("epsilon", [0, 1e-8])
@@ -353,20 +332,16 @@ def test_refusals():
             bad()
 
 
-def test_the_example_in_the_documentation(on_ranks):
+def test_the_example_in_the_documentation(comm):
     page = (Path(__file__).parents[3] / "docs" / "comm_hooks.md").read_text()
     code = re.findall(r"```python\n(.*?)```", page, re.S)[-1]
-
-    def check(comm):
-        names = {"net": Net(ag.float32), "DataParallel": functools.partial(DataParallel, comm=comm, batch="own")}
-        exec(code, names)
-        model = names["model"]
-        loss_of(model, np.random.default_rng([9, comm.rank]).standard_normal((2, 4)).astype(np.float32)).backward()
-        for _, p in model.named_parameters():
-            assert set(np.abs(p.grad.numpy()).reshape(-1).tolist()) <= {0.0, np.float32(0.01)}
-        assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], comm)
-
-    on_ranks(check)
+    names = {"net": Net(ag.float32), "DataParallel": functools.partial(DataParallel, comm=comm, batch="own")}
+    exec(code, names)
+    model = names["model"]
+    loss_of(model, np.random.default_rng([9, comm.rank]).standard_normal((2, 4)).astype(np.float32)).backward()
+    for _, p in model.named_parameters():
+        assert set(np.abs(p.grad.numpy()).reshape(-1).tolist()) <= {0.0, np.float32(0.01)}
+    assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], comm)
 
 
 @pytest.mark.mpi

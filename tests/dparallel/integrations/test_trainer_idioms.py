@@ -46,81 +46,71 @@ def test_main_process(on_ranks, capsys):
 
 @pytest.mark.parametrize("rows", [7, 12, 1])
 @pytest.mark.parametrize("workers", [0, 2])
-def test_gather_for_metrics(on_ranks, rows, workers):
+def test_gather_for_metrics(comm, rows, workers):
     data = TensorDataset(ag.arange(rows), ag.arange(2.0 * rows).reshape(rows, 2))
+    size = comm.size if comm.held == (comm.rank,) else 1
 
-    def check(comm):
-        size = comm.size if comm.held == (comm.rank,) else 1
+    def seen(sampler, loader=True, **settings):
+        batches = DataLoader(data, num_workers=workers, **({"sampler": sampler, "batch_size": 2, **settings} if not settings.get("batch_sampler") else settings))
+        found = [gather_for_metrics({"x": x, "y": (y * ag.ones(2, requires_grad=True), x.numpy())}, batches if loader else None, comm=comm) for x, y in batches]
+        for each in found:
+            assert type(each["y"][1]) is np.ndarray and not each["y"][0].requires_grad and each["y"][0].shape == (len(each["x"]), 2)
+            np.testing.assert_array_equal(each["y"][0][:, 0], 2.0 * each["x"])
+        return sorted(np.concatenate([each["x"].numpy() for each in found]).tolist()) if found else []
 
-        def seen(sampler, loader=True, **settings):
-            batches = DataLoader(data, num_workers=workers, **({"sampler": sampler, "batch_size": 2, **settings} if not settings.get("batch_sampler") else settings))
-            found = [gather_for_metrics({"x": x, "y": (y * ag.ones(2, requires_grad=True), x.numpy())}, batches if loader else None, comm=comm) for x, y in batches]
-            for each in found:
-                assert type(each["y"][1]) is np.ndarray and not each["y"][0].requires_grad and each["y"][0].shape == (len(each["x"]), 2)
-                np.testing.assert_array_equal(each["y"][0][:, 0], 2.0 * each["x"])
-            return sorted(np.concatenate([each["x"].numpy() for each in found]).tolist()) if found else []
-
-        plain = lambda **more: DistributedSampler(data, comm=comm, shuffle=True, **more)
-        for _ in range(2):                                               # another pass too
-            assert seen(plain()) == list(range(rows))
-        assert len(seen(plain(), loader=False)) == -(-rows // size) * size       # without the loader nothing is known of them
-        if rows >= size:
-            assert len(seen(plain(drop_last=True))) == rows // size * size
-            assert seen(None, batch_sampler=GlobalBatchSampler(data, max(4, size), comm=comm)) == list(range(rows))
-        per_rank = -(-rows // size)
-        if per_rank % 2:
-            assert len(seen(plain(), drop_last=True)) == (per_rank - 1) * size    # the repeated ones were in the batch left out
-        else:
-            assert seen(plain(), drop_last=True) == list(range(rows))
-
-    on_ranks(check)
+    plain = lambda **more: DistributedSampler(data, comm=comm, shuffle=True, **more)
+    for _ in range(2):                                               # another pass too
+        assert seen(plain()) == list(range(rows))
+    assert len(seen(plain(), loader=False)) == -(-rows // size) * size       # without the loader nothing is known of them
+    if rows >= size:
+        assert len(seen(plain(drop_last=True))) == rows // size * size
+        assert seen(None, batch_sampler=GlobalBatchSampler(data, max(4, size), comm=comm)) == list(range(rows))
+    per_rank = -(-rows // size)
+    if per_rank % 2:
+        assert len(seen(plain(), drop_last=True)) == (per_rank - 1) * size    # the repeated ones were in the batch left out
+    else:
+        assert seen(plain(), drop_last=True) == list(range(rows))
 
 
-def test_gather_for_metrics_of_other_things(on_ranks):
-    def check(comm):
-        n, rank = comm.size, comm.rank
-        uneven = gather_for_metrics(ag.full((rank,), float(rank)), comm=comm)
-        assert uneven.tolist() == [float(r) for r in range(n) for _ in range(r)]
-        assert gather_for_metrics(ag.tensor(float(rank)), comm=comm).tolist() == gather_for_metrics(float(rank), comm=comm).tolist() == list(range(n))
-        assert gather_for_metrics([f"row {rank}"], comm=comm) == [f"row {r}" for r in range(n)]
-        assert gather_for_metrics({"text": "a", "rank": rank}, comm=comm) == [{"text": "a", "rank": r} for r in range(n)]
-        if n > 1:
-            with pytest.raises(CollectiveError, match="different structures"):
-                gather_for_metrics([ag.ones(1)] * (1 + rank % 2), comm=comm)
-            with pytest.raises(CollectiveError):
-                gather_for_metrics(ag.ones(1, 1 + rank % 2), comm=comm)
-        return comm.barrier()
-
-    on_ranks(check)
+def test_gather_for_metrics_of_other_things(comm):
+    n, rank = comm.size, comm.rank
+    uneven = gather_for_metrics(ag.full((rank,), float(rank)), comm=comm)
+    assert uneven.tolist() == [float(r) for r in range(n) for _ in range(r)]
+    assert gather_for_metrics(ag.tensor(float(rank)), comm=comm).tolist() == gather_for_metrics(float(rank), comm=comm).tolist() == list(range(n))
+    assert gather_for_metrics([f"row {rank}"], comm=comm) == [f"row {r}" for r in range(n)]
+    assert gather_for_metrics({"text": "a", "rank": rank}, comm=comm) == [{"text": "a", "rank": r} for r in range(n)]
+    if n > 1:
+        with pytest.raises(CollectiveError, match="different structures"):
+            gather_for_metrics([ag.ones(1)] * (1 + rank % 2), comm=comm)
+        with pytest.raises(CollectiveError):
+            gather_for_metrics(ag.ones(1, 1 + rank % 2), comm=comm)
+    return comm.barrier()
 
 
-def test_save_all_and_load_all(on_ranks):
-    def check(comm):
-        folder = comm.broadcast_object(tempfile.mkdtemp() if comm.rank == 0 else None, 0)
-        make = lambda: dparallel.DataParallel(nn.Linear(3, 2), comm=comm)
-        model, progress = make(), {"epoch": 3, "rank": comm.rank}
-        optimizer = optim.Adam(model.parameters(), lr=0.1)
-        model(ag.ones(2, 3)).sum().backward()
-        optimizer.step()
-        for step in (5, 7):
-            dparallel.save_all(f"{folder}/run", model, optimizer, step=step, progress=progress)
-        with ag.random.fork_rng():
-            ag.manual_seed(9)
-            other = make()
-        second, back = optim.Adam(other.parameters(), lr=0.5), {"epoch": 0, "rank": -1}
-        assert dparallel.load_all(f"{folder}/run", other, second, progress=back) == 7 and back == progress
-        assert ag.equal(other.module.weight, model.module.weight) and second.param_groups[0]["lr"] == 0.1
-        with pytest.raises(CheckpointError, match="no complete checkpoint of step 5"):
-            dparallel.load_all(f"{folder}/run", other, second, step=5, progress=back)      # keep=1
-        with pytest.raises(CheckpointError, match="no folder .*nowhere"):
-            dparallel.load_all(f"{folder}/nowhere", other)
-        with pytest.raises(CheckpointError, match="give it the same"):
-            dparallel.load_all(f"{folder}/run", other)
-        comm.barrier()
-        if comm.rank == 0:
-            shutil.rmtree(folder)
-
-    on_ranks(check)
+def test_save_all_and_load_all(comm):
+    folder = comm.broadcast_object(tempfile.mkdtemp() if comm.rank == 0 else None, 0)
+    make = lambda: dparallel.DataParallel(nn.Linear(3, 2), comm=comm)
+    model, progress = make(), {"epoch": 3, "rank": comm.rank}
+    optimizer = optim.Adam(model.parameters(), lr=0.1)
+    model(ag.ones(2, 3)).sum().backward()
+    optimizer.step()
+    for step in (5, 7):
+        dparallel.save_all(f"{folder}/run", model, optimizer, step=step, progress=progress)
+    with ag.random.fork_rng():
+        ag.manual_seed(9)
+        other = make()
+    second, back = optim.Adam(other.parameters(), lr=0.5), {"epoch": 0, "rank": -1}
+    assert dparallel.load_all(f"{folder}/run", other, second, progress=back) == 7 and back == progress
+    assert ag.equal(other.module.weight, model.module.weight) and second.param_groups[0]["lr"] == 0.1
+    with pytest.raises(CheckpointError, match="no complete checkpoint of step 5"):
+        dparallel.load_all(f"{folder}/run", other, second, step=5, progress=back)      # keep=1
+    with pytest.raises(CheckpointError, match="no folder .*nowhere"):
+        dparallel.load_all(f"{folder}/nowhere", other)
+    with pytest.raises(CheckpointError, match="give it the same"):
+        dparallel.load_all(f"{folder}/run", other)
+    comm.barrier()
+    if comm.rank == 0:
+        shutil.rmtree(folder)
 
 
 MAKE = {
@@ -138,29 +128,26 @@ def rows_of(name):
     return (SCORES[:, 0], TARGETS > 1) if name == "binary" else (SCORES, TARGETS)
 
 
-def test_metrics_are_those_of_all_rows(on_ranks):
+def test_metrics_are_those_of_all_rows(comm):
     """Pieces of unequal length, and none on the last rank."""
-    def check(comm):
-        for name, make in MAKE.items():
-            output, target = rows_of(name)
-            whole, mine = make(), make()
-            whole.update(ag.tensor(output), ag.tensor(target))
-            if comm.rank < comm.size - 1 or comm.size == 1:
-                ends = np.linspace(0, 1, max(comm.size, 2)) ** 2 * len(output)
-                part = slice(int(ends[comm.rank]), int(ends[comm.rank + 1]))
-                middle = (part.start + part.stop) // 2
-                for rows in (slice(part.start, middle), slice(middle, part.stop)):
-                    mine.update(output[rows], target[rows])
-            expected = whole.compute(Devices(1))
-            for _ in range(2):                                           # computing changes nothing
-                np.testing.assert_allclose(mine.compute(comm), expected, rtol=1e-9, err_msg=name)
-            again = make()
-            again.load_state_dict(mine.state_dict())
-            np.testing.assert_allclose(again.compute(comm), expected, rtol=1e-9, err_msg=name)
-            mine.reset()
-            assert np.isnan(mine.compute(comm)).all() if name != "matrix" else not mine.compute(comm).any()
-
-    on_ranks(check)
+    for name, make in MAKE.items():
+        output, target = rows_of(name)
+        whole, mine = make(), make()
+        whole.update(ag.tensor(output), ag.tensor(target))
+        if comm.rank < comm.size - 1 or comm.size == 1:
+            ends = np.linspace(0, 1, max(comm.size, 2)) ** 2 * len(output)
+            part = slice(int(ends[comm.rank]), int(ends[comm.rank + 1]))
+            middle = (part.start + part.stop) // 2
+            for rows in (slice(part.start, middle), slice(middle, part.stop)):
+                mine.update(output[rows], target[rows])
+        expected = whole.compute(Devices(1))
+        for _ in range(2):                                           # computing changes nothing
+            np.testing.assert_allclose(mine.compute(comm), expected, rtol=1e-9, err_msg=name)
+        again = make()
+        again.load_state_dict(mine.state_dict())
+        np.testing.assert_allclose(again.compute(comm), expected, rtol=1e-9, err_msg=name)
+        mine.reset()
+        assert np.isnan(mine.compute(comm)).all() if name != "matrix" else not mine.compute(comm).any()
 
 
 def test_metrics_refuse():

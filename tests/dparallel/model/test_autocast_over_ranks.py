@@ -42,41 +42,35 @@ def train(model, rows, dtype, steps=3):
 
 @pytest.mark.parametrize("dtype", [ag.bfloat16, ag.float16], ids=str)
 @pytest.mark.parametrize("shard", [None, "optimizer", "gradients", "parameters"])
-def test_training(on_ranks, shard, dtype):
-    def check(comm):
-        plain, net = make(), make()
-        expected = train(plain, slice(None), dtype)
-        model = DataParallel(net, comm=comm, batch="own", shard=shard)
-        assert train(model, slice(comm.rank, None, comm.size), dtype) == expected == 512.0
-        state = model.state_dict()
-        for name, value in plain.state_dict().items():
-            np.testing.assert_allclose(state[name].numpy(), value.numpy(), atol=2e-2, err_msg=name)
-        assert_same_everywhere([state[name] for name in sorted(state)], comm=comm)
-
-    on_ranks(check)
+def test_training(comm, shard, dtype):
+    plain, net = make(), make()
+    expected = train(plain, slice(None), dtype)
+    model = DataParallel(net, comm=comm, batch="own", shard=shard)
+    assert train(model, slice(comm.rank, None, comm.size), dtype) == expected == 512.0
+    state = model.state_dict()
+    for name, value in plain.state_dict().items():
+        np.testing.assert_allclose(state[name].numpy(), value.numpy(), atol=2e-2, err_msg=name)
+    assert_same_everywhere([state[name] for name in sorted(state)], comm=comm)
 
 
 @pytest.mark.parametrize("shard", [None, "optimizer", "gradients", "parameters"])
-def test_an_overflow_on_one_rank_is_one_for_all(on_ranks, shard):
+def test_an_overflow_on_one_rank_is_one_for_all(comm, shard):
     """Where only one rank sees it: the one that has the element in a sharded model, or whose gradient was changed after the sum."""
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own", shard=shard)
-        optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
-        before = {name: value.numpy().copy() for name, value in model.state_dict().items()}
-        for overflow in (True, False):
-            optimizer.zero_grad()
-            scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
-            if overflow:                             # in the last element of the last parameter
-                held = [p for p in model.parameters() if p.grad is not None and p.grad.numel()]
-                if comm.rank == comm.size - 1:
-                    held[-1].grad.view(-1)[-1] = np.inf
-            scaler.step(optimizer)
-            scaler.update()
-            same = [np.array_equal(value.numpy(), before[name]) for name, value in model.state_dict().items()]
-            assert all(same) if overflow else not all(same)
-            assert scaler.get_scale() == 32.0
-
-    on_ranks(check)
+    model = DataParallel(make(), comm=comm, batch="own", shard=shard)
+    optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
+    before = {name: value.numpy().copy() for name, value in model.state_dict().items()}
+    for overflow in (True, False):
+        optimizer.zero_grad()
+        scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
+        if overflow:                             # in the last element of the last parameter
+            held = [p for p in model.parameters() if p.grad is not None and p.grad.numel()]
+            if comm.rank == comm.size - 1:
+                held[-1].grad.view(-1)[-1] = np.inf
+        scaler.step(optimizer)
+        scaler.update()
+        same = [np.array_equal(value.numpy(), before[name]) for name, value in model.state_dict().items()]
+        assert all(same) if overflow else not all(same)
+        assert scaler.get_scale() == 32.0
 
 
 @pytest.mark.parametrize("settings", [{}, {"reproducible": 4}, {"shard": "optimizer"}, {"shard": "gradients"}, {"shard": "parameters"}])

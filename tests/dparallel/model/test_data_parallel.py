@@ -112,24 +112,18 @@ ADAMW = lambda params: optim.AdamW(params, lr=0.02)
 @pytest.mark.parametrize("make", [mlp, convnet])
 @pytest.mark.parametrize("optimizer", [SGD, ADAMW], ids=["sgd", "adamw"])
 @pytest.mark.parametrize("kind", ["even", "uneven", "empty"])
-def test_own_batches(on_ranks, make, optimizer, kind):
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own", bucket_cap_mb=0.0005)
-        params = list(model.parameters())
-        compare(train(model, params, optimizer(params), share(comm, kind), plain_loss), reference(make, optimizer, plain_loss))
-        assert_same_everywhere(model, comm)
-
-    on_ranks(check)
+def test_own_batches(comm, make, optimizer, kind):
+    model = DataParallel(make(), comm=comm, batch="own", bucket_cap_mb=0.0005)
+    params = list(model.parameters())
+    compare(train(model, params, optimizer(params), share(comm, kind), plain_loss), reference(make, optimizer, plain_loss))
+    assert_same_everywhere(model, comm)
 
 
 @pytest.mark.parametrize("kind", ["uneven", "empty"])
-def test_gradient_penalty_with_own_batches(on_ranks, kind):
-    def check(comm):
-        model = DataParallel(mlp(), comm=comm, batch="own")
-        params = list(model.parameters())
-        compare(train(model, params, SGD(params), share(comm, kind), penalised_loss), reference(mlp, SGD, penalised_loss))
-
-    on_ranks(check)
+def test_gradient_penalty_with_own_batches(comm, kind):
+    model = DataParallel(mlp(), comm=comm, batch="own")
+    params = list(model.parameters())
+    compare(train(model, params, SGD(params), share(comm, kind), penalised_loss), reference(mlp, SGD, penalised_loss))
 
 
 def train_scattered(comm, make, optimizer, loss_of, count=ROWS):
@@ -151,88 +145,73 @@ def train_scattered(comm, make, optimizer, loss_of, count=ROWS):
 
 @pytest.mark.parametrize("make", [mlp, convnet])
 @pytest.mark.parametrize("optimizer", [SGD, ADAMW], ids=["sgd", "adamw"])
-def test_batch_on_the_root_and_local_devices(on_all_kinds, make, optimizer):
-    def check(comm):
-        ours = train_scattered(comm, make, optimizer, plain_loss)
-        if ours is not None:
-            compare(ours, reference(make, optimizer, plain_loss))
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_batch_on_the_root_and_local_devices(comm, make, optimizer):
+    ours = train_scattered(comm, make, optimizer, plain_loss)
+    if ours is not None:
+        compare(ours, reference(make, optimizer, plain_loss))
 
 
-def test_gradient_penalty_through_scatter_and_gather(on_all_kinds):
-    def check(comm):
-        ours = train_scattered(comm, mlp, SGD, penalised_loss)
-        if ours is not None:
-            compare(ours, reference(mlp, SGD, penalised_loss))
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_gradient_penalty_through_scatter_and_gather(comm):
+    ours = train_scattered(comm, mlp, SGD, penalised_loss)
+    if ours is not None:
+        compare(ours, reference(mlp, SGD, penalised_loss))
 
 
-def test_fewer_rows_than_ranks(on_all_kinds):
-    def check(comm):
-        model = DataParallel(mlp(), comm=comm, batch="root")
-        x = ag.ones(2, FEATURES, dtype=ag.float64) if 0 in comm.held else None
-        y = model(x)
-        y.sum().backward()
-        if 0 in comm.held:
-            expected = mlp()
-            z = expected(ag.ones(2, FEATURES, dtype=ag.float64))
-            z.sum().backward()
-            np.testing.assert_allclose(y.detach().numpy(), z.detach().numpy())
-            for p, q in zip(model.parameters(), expected.parameters(), strict=True):
-                np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
-
-    on_all_kinds(check)
-
-
-def test_accumulation_without_sync(on_ranks):
-    def check(comm):
-        model = DataParallel(mlp(), comm=comm, batch="own")
+@pytest.mark.devices
+def test_fewer_rows_than_ranks(comm):
+    model = DataParallel(mlp(), comm=comm, batch="root")
+    x = ag.ones(2, FEATURES, dtype=ag.float64) if 0 in comm.held else None
+    y = model(x)
+    y.sum().backward()
+    if 0 in comm.held:
         expected = mlp()
-        for number, (x, t) in enumerate(batches(3)):
-            rows = share(comm, "uneven")
-            with model.no_sync(when=number < 2):
-                (plain_loss(model, ag.from_numpy(x[rows]), ag.from_numpy(t[rows])) / 3).backward()
-            (plain_loss(expected, ag.from_numpy(x), ag.from_numpy(t)) / 3).backward()
+        z = expected(ag.ones(2, FEATURES, dtype=ag.float64))
+        z.sum().backward()
+        np.testing.assert_allclose(y.detach().numpy(), z.detach().numpy())
         for p, q in zip(model.parameters(), expected.parameters(), strict=True):
             np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
 
-    on_ranks(check)
 
-
-def test_only_calls_that_a_backward_pass_comes_from_count(on_ranks):
-    """A forward without backward, such as a look at validation data, changes no weight; nor does a second output."""
-    def check(comm):
-        model = DataParallel(mlp(), comm=comm, batch="own")
-        x, t = batches(1)[0]
+def test_accumulation_without_sync(comm):
+    model = DataParallel(mlp(), comm=comm, batch="own")
+    expected = mlp()
+    for number, (x, t) in enumerate(batches(3)):
         rows = share(comm, "uneven")
-        model(ag.ones(comm.rank * 7 + 1, FEATURES, dtype=ag.float64))
-        plain_loss(model, ag.from_numpy(x[rows]), ag.from_numpy(t[rows])).backward()
-        expected = mlp()
-        plain_loss(expected, ag.from_numpy(x), ag.from_numpy(t)).backward()
-        for p, q in zip(model.parameters(), expected.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
-        if comm.size > 1:
-            with pytest.raises(RuntimeError, match="none of its outputs"):
-                sum((p * p).sum() for p in model.parameters()).backward()
-
-    on_ranks(check)
+        with model.no_sync(when=number < 2):
+            (plain_loss(model, ag.from_numpy(x[rows]), ag.from_numpy(t[rows])) / 3).backward()
+        (plain_loss(expected, ag.from_numpy(x), ag.from_numpy(t)) / 3).backward()
+    for p, q in zip(model.parameters(), expected.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
 
 
-def test_no_sync_counts_where_backward_is(on_ranks):
-    def check(comm):
-        model = DataParallel(mlp(), comm=comm, batch="own")
-        x = ag.ones(2, FEATURES, dtype=ag.float64) * (comm.rank + 1)
-        loss = model(x).sum()
-        with model.no_sync():
-            loss.backward()
-        local = mlp()
-        local(x).sum().backward()
-        for p, q in zip(model.parameters(), local.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
+def test_only_calls_that_a_backward_pass_comes_from_count(comm):
+    """A forward without backward, such as a look at validation data, changes no weight; nor does a second output."""
+    model = DataParallel(mlp(), comm=comm, batch="own")
+    x, t = batches(1)[0]
+    rows = share(comm, "uneven")
+    model(ag.ones(comm.rank * 7 + 1, FEATURES, dtype=ag.float64))
+    plain_loss(model, ag.from_numpy(x[rows]), ag.from_numpy(t[rows])).backward()
+    expected = mlp()
+    plain_loss(expected, ag.from_numpy(x), ag.from_numpy(t)).backward()
+    for p, q in zip(model.parameters(), expected.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
+    if comm.size > 1:
+        with pytest.raises(RuntimeError, match="none of its outputs"):
+            sum((p * p).sum() for p in model.parameters()).backward()
 
-    on_ranks(check)
+
+def test_no_sync_counts_where_backward_is(comm):
+    model = DataParallel(mlp(), comm=comm, batch="own")
+    x = ag.ones(2, FEATURES, dtype=ag.float64) * (comm.rank + 1)
+    loss = model(x).sum()
+    with model.no_sync():
+        loss.backward()
+    local = mlp()
+    local(x).sum().backward()
+    for p, q in zip(model.parameters(), local.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
 
 
 class Parts(nn.Module):
@@ -251,67 +230,55 @@ def Branches():
     return Parts()
 
 
-def test_parameters_used_on_some_ranks_only(on_ranks):
-    def check(comm):
-        model = DataParallel(Branches(), comm=comm, average="ranks")
-        x = ag.ones(2, 3, dtype=ag.float64) * (comm.rank + 1)
-        for _ in range(2):
-            model.zero_grad()
-            model(x, comm.rank == 0).sum().backward()
-            one = Branches()
-            (sum(one(ag.ones(2, 3, dtype=ag.float64) * (r + 1), r == 0).sum() for r in range(comm.size)) / comm.size).backward()
-            for (name, p), q in zip(model.named_parameters(), one.parameters(), strict=True):
-                if name.startswith("never"):
-                    assert p.grad is None
-                else:
-                    np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
-
-    on_ranks(check)
+def test_parameters_used_on_some_ranks_only(comm):
+    model = DataParallel(Branches(), comm=comm, average="ranks")
+    x = ag.ones(2, 3, dtype=ag.float64) * (comm.rank + 1)
+    for _ in range(2):
+        model.zero_grad()
+        model(x, comm.rank == 0).sum().backward()
+        one = Branches()
+        (sum(one(ag.ones(2, 3, dtype=ag.float64) * (r + 1), r == 0).sum() for r in range(comm.size)) / comm.size).backward()
+        for (name, p), q in zip(model.named_parameters(), one.parameters(), strict=True):
+            if name.startswith("never"):
+                assert p.grad is None
+            else:
+                np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
 
 
-def test_a_loss_that_reaches_no_parameter_on_one_rank(on_ranks):
-    def check(comm):
-        model = DataParallel(mlp(), comm=comm, average="ranks")
-        y = model(ag.ones(2, FEATURES, dtype=ag.float64))
-        (y.sum() * 1.0 if comm.rank == 0 else (y * 0).sum()).backward()
-        one = mlp()
-        (one(ag.ones(2, FEATURES, dtype=ag.float64)).sum() / comm.size).backward()
-        for p, q in zip(model.parameters(), one.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
-
-    on_ranks(check)
+def test_a_loss_that_reaches_no_parameter_on_one_rank(comm):
+    model = DataParallel(mlp(), comm=comm, average="ranks")
+    y = model(ag.ones(2, FEATURES, dtype=ag.float64))
+    (y.sum() * 1.0 if comm.rank == 0 else (y * 0).sum()).backward()
+    one = mlp()
+    (one(ag.ones(2, FEATURES, dtype=ag.float64)).sum() / comm.size).backward()
+    for p, q in zip(model.parameters(), one.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
 
 
 @pytest.mark.parametrize("average", ["ranks", "sum"])
-def test_other_averages(on_ranks, average):
-    def check(comm):
-        model = DataParallel(mlp(), comm=comm, batch="own", average=average)
-        x = ag.ones(comm.rank + 1, FEATURES, dtype=ag.float64)
-        model(x).sum().backward()
-        one = mlp()
-        total = sum(one(ag.ones(r + 1, FEATURES, dtype=ag.float64)).sum() for r in range(comm.size))
-        (total / comm.size if average == "ranks" else total).backward()
-        for p, q in zip(model.parameters(), one.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
-
-    on_ranks(check)
+def test_other_averages(comm, average):
+    model = DataParallel(mlp(), comm=comm, batch="own", average=average)
+    x = ag.ones(comm.rank + 1, FEATURES, dtype=ag.float64)
+    model(x).sum().backward()
+    one = mlp()
+    total = sum(one(ag.ones(r + 1, FEATURES, dtype=ag.float64)).sum() for r in range(comm.size))
+    (total / comm.size if average == "ranks" else total).backward()
+    for p, q in zip(model.parameters(), one.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
 
 
-def test_parameters_are_broadcast_and_verified(on_ranks):
-    def check(comm):
-        net = nn.Linear(3, 2)
-        net.weight.data = net.weight.detach() * (comm.rank + 1)
-        model = DataParallel(net, comm=comm)
-        assert_same_everywhere(model, comm)
-        if comm.size > 1:
-            other = nn.Linear(3, 2 + (comm.rank == comm.size - 1))
-            with pytest.raises(CollectiveError, match=f"weight.*rank {comm.size - 1}"):
-                DataParallel(other, comm=comm)
-            fewer = nn.Linear(3, 2, bias=comm.rank == 0)
-            with pytest.raises(CollectiveError, match="rank 1 has 1 parameters"):
-                DataParallel(fewer, comm=comm)
-
-    on_ranks(check)
+def test_parameters_are_broadcast_and_verified(comm):
+    net = nn.Linear(3, 2)
+    net.weight.data = net.weight.detach() * (comm.rank + 1)
+    model = DataParallel(net, comm=comm)
+    assert_same_everywhere(model, comm)
+    if comm.size > 1:
+        other = nn.Linear(3, 2 + (comm.rank == comm.size - 1))
+        with pytest.raises(CollectiveError, match=f"weight.*rank {comm.size - 1}"):
+            DataParallel(other, comm=comm)
+        fewer = nn.Linear(3, 2, bias=comm.rank == 0)
+        with pytest.raises(CollectiveError, match="rank 1 has 1 parameters"):
+            DataParallel(fewer, comm=comm)
 
 
 def test_allreduce_starts_while_backward_still_runs():
@@ -332,20 +299,17 @@ def test_allreduce_starts_while_backward_still_runs():
     assert mine.index("leaves") < mine.index("first layer") and mine.count("leaves") > 1
 
 
-def test_gradients_live_in_buckets_and_are_divided_once(on_ranks):
-    def check(comm):
-        if comm.size == 1:
-            return
-        model = DataParallel(mlp(), comm=comm, batch="own")
-        bucket = model._sum.reducer.buckets[0]
-        model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()
-        assert all(np.shares_memory(p.grad.array, bucket.buffer) for p in model.parameters())
-        first = [p.grad.numpy().copy() for p in model.parameters()]
-        model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()      # without zero_grad: adds up
-        for p, g in zip(model.parameters(), first, strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), 2 * g, rtol=1e-12)
-
-    on_ranks(check)
+def test_gradients_live_in_buckets_and_are_divided_once(comm):
+    if comm.size == 1:
+        return
+    model = DataParallel(mlp(), comm=comm, batch="own")
+    bucket = model._sum.reducer.buckets[0]
+    model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()
+    assert all(np.shares_memory(p.grad.array, bucket.buffer) for p in model.parameters())
+    first = [p.grad.numpy().copy() for p in model.parameters()]
+    model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()      # without zero_grad: adds up
+    for p, g in zip(model.parameters(), first, strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), 2 * g, rtol=1e-12)
 
 
 class Nest(nn.Module):
@@ -357,20 +321,18 @@ class Nest(nn.Module):
         return {"y": batch["x"] * self.w * scale, "pair": (batch["x"].sum(), None)}
 
 
-def test_nested_inputs_and_outputs(on_all_kinds):
-    def check(comm):
-        model = DataParallel(Nest(), comm=comm, batch="root")
-        x = ag.arange(6, dtype=ag.float64) if 0 in comm.held else ag.tensor(np.empty(0))
-        out = model({"x": x}, 3.0, flag="kept")
-        assert out["pair"][1] is None
-        if 0 in comm.held:
-            assert out["y"].tolist() == [0, 6, 12, 18, 24, 30]
-            assert out["pair"][0].sum().item() == 15 and out["pair"][0].shape in ((comm.size,), ())
-        (out["y"].sum() + out["pair"][0].sum()).backward()
-        if 0 in comm.held:
-            assert model.module.w.grad.item() == 45
-
-    on_all_kinds(check)
+@pytest.mark.devices
+def test_nested_inputs_and_outputs(comm):
+    model = DataParallel(Nest(), comm=comm, batch="root")
+    x = ag.arange(6, dtype=ag.float64) if 0 in comm.held else ag.tensor(np.empty(0))
+    out = model({"x": x}, 3.0, flag="kept")
+    assert out["pair"][1] is None
+    if 0 in comm.held:
+        assert out["y"].tolist() == [0, 6, 12, 18, 24, 30]
+        assert out["pair"][0].sum().item() == 15 and out["pair"][0].shape in ((comm.size,), ())
+    (out["y"].sum() + out["pair"][0].sum()).backward()
+    if 0 in comm.held:
+        assert model.module.w.grad.item() == 45
 
 
 def test_tensors_of_other_lengths_are_refused():

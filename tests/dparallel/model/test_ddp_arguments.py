@@ -88,26 +88,23 @@ def test_each_argument_reaches_config(monkeypatch):
 # --- buckets ----------------------------------------------------------------------------------------------------------
 
 
-def test_buckets_follow_the_order_in_which_gradients_came(on_ranks):
+def test_buckets_follow_the_order_in_which_gradients_came(comm):
     """Rank 0's order counts, also where another rank's was another one; gradients stay right, in the first step too."""
-    def check(comm):
-        model = DataParallel(Net(), comm=comm, batch="own", bucket_cap_mb=0.0002)
-        if comm.size == 1:
-            return
-        before = model.logging_data()["bucket_parameters"]
-        for step in range(3):
-            model.zero_grad()
-            loss_of(model, piece(comm.rank)).backward()
-            same(model, mean_of_all(Net(), comm.size))
-            data = model.logging_data()
-            assert data["has_rebuilt_buckets"] and data["rebuilt_bucket_sizes"] == data["bucket_sizes"], step
-        assert before[0][0].startswith("first") and data["bucket_parameters"][0][0].startswith("last")
-        assert data["bucket_parameters"][-1][-1].startswith("first") and len(data["bucket_sizes"]) > 1
-        assert comm.allgather_object([data["bucket_parameters"]]) == [data["bucket_parameters"]] * comm.size
-        assert all(np.shares_memory(p.grad.array, b.buffer) for b in model._sum.reducer.buckets for p in b.params)
-        optim.SGD(model.parameters(), lr=0.1).step()
-
-    on_ranks(check)
+    model = DataParallel(Net(), comm=comm, batch="own", bucket_cap_mb=0.0002)
+    if comm.size == 1:
+        return
+    before = model.logging_data()["bucket_parameters"]
+    for step in range(3):
+        model.zero_grad()
+        loss_of(model, piece(comm.rank)).backward()
+        same(model, mean_of_all(Net(), comm.size))
+        data = model.logging_data()
+        assert data["has_rebuilt_buckets"] and data["rebuilt_bucket_sizes"] == data["bucket_sizes"], step
+    assert before[0][0].startswith("first") and data["bucket_parameters"][0][0].startswith("last")
+    assert data["bucket_parameters"][-1][-1].startswith("first") and len(data["bucket_sizes"]) > 1
+    assert comm.allgather_object([data["bucket_parameters"]]) == [data["bucket_parameters"]] * comm.size
+    assert all(np.shares_memory(p.grad.array, b.buffer) for b in model._sum.reducer.buckets for p in b.params)
+    optim.SGD(model.parameters(), lr=0.1).step()
 
 
 def test_the_first_bucket_is_small():
@@ -122,25 +119,22 @@ def test_the_first_bucket_is_small():
     assert [b.names for b in assign(named, 2**30, Devices(1))] == [["9", "8"], [str(n) for n in range(7, -1, -1)]]
 
 
-def test_delayed_parameters_leave_last(on_ranks):
-    def check(comm):
-        net = Net()
-        pairs = [(n, p) for n, p in net.named_parameters() if n.startswith("last")]
-        model = DataParallel(net, comm=comm, batch="own", delay_all_reduce_named_params=pairs, bucket_cap_mb=0.0002,
-                             param_to_hook_all_reduce=net.first.weight)
-        for _ in range(2):
-            model.zero_grad()
-            loss_of(model, piece(comm.rank)).backward()
-            same(model, mean_of_all(Net(), comm.size))
-        if comm.size > 1:
-            assert set(model.logging_data()["bucket_parameters"][-1]) == {"last.weight", "last.bias"}
-        with pytest.raises(ValueError, match="need to be set at the same time"):
-            DataParallel(net, comm=comm, delay_all_reduce_named_params=pairs)
-        with pytest.raises(ValueError, match="not in the module"):
-            DataParallel(net, comm=comm, delay_all_reduce_named_params=[("x", ag.zeros(1))],
+def test_delayed_parameters_leave_last(comm):
+    net = Net()
+    pairs = [(n, p) for n, p in net.named_parameters() if n.startswith("last")]
+    model = DataParallel(net, comm=comm, batch="own", delay_all_reduce_named_params=pairs, bucket_cap_mb=0.0002,
                          param_to_hook_all_reduce=net.first.weight)
-
-    on_ranks(check)
+    for _ in range(2):
+        model.zero_grad()
+        loss_of(model, piece(comm.rank)).backward()
+        same(model, mean_of_all(Net(), comm.size))
+    if comm.size > 1:
+        assert set(model.logging_data()["bucket_parameters"][-1]) == {"last.weight", "last.bias"}
+    with pytest.raises(ValueError, match="need to be set at the same time"):
+        DataParallel(net, comm=comm, delay_all_reduce_named_params=pairs)
+    with pytest.raises(ValueError, match="not in the module"):
+        DataParallel(net, comm=comm, delay_all_reduce_named_params=[("x", ag.zeros(1))],
+                     param_to_hook_all_reduce=net.first.weight)
 
 
 # --- unused parameters ------------------------------------------------------------------------------------------------
@@ -192,92 +186,77 @@ def test_unused_parameters_that_are_meant_or_not_wanted(on_ranks, monkeypatch):
     on_ranks(check)
 
 
-def test_a_parameter_used_in_an_earlier_micro_batch_only(on_ranks):
-    def check(comm):
-        model, one = DataParallel(Net(), comm=comm, batch="own", find_unused_parameters=True), Net()
-        for number in range(2):
-            with model.no_sync(number == 0):
-                loss_of(model, piece(comm.rank), number == 0 and comm.rank == 0).backward()
-        for number in range(2):
-            (sum(loss_of(one, piece(r), number == 0 and r == 0) for r in range(comm.size)) / comm.size).backward()
-        same(model, one)
+def test_a_parameter_used_in_an_earlier_micro_batch_only(comm):
+    model, one = DataParallel(Net(), comm=comm, batch="own", find_unused_parameters=True), Net()
+    for number in range(2):
+        with model.no_sync(number == 0):
+            loss_of(model, piece(comm.rank), number == 0 and comm.rank == 0).backward()
+    for number in range(2):
+        (sum(loss_of(one, piece(r), number == 0 and r == 0) for r in range(comm.size)) / comm.size).backward()
+    same(model, one)
+    model.zero_grad()
+    loss_of(model, piece(comm.rank)).backward()
+    once = {n: p.grad.numpy().copy() for n, p in model.named_parameters()}
+    loss_of(model, piece(comm.rank), False).backward()           # extra keeps what it had, bit for bit
+    assert (model.module.extra.weight.grad.numpy() == once["extra.weight"]).all()
+    loss_of(model, piece(comm.rank), comm.rank == 0).backward()
+    assert (model.module.extra.weight.grad.numpy() != once["extra.weight"]).any()
+
+
+def test_static_graph(comm):
+    if comm.size == 1:
+        return
+    model = DataParallel(Net(), comm=comm, batch="own", static_graph=True, find_unused_parameters=True)
+    for _ in range(2):
         model.zero_grad()
-        loss_of(model, piece(comm.rank)).backward()
-        once = {n: p.grad.numpy().copy() for n, p in model.named_parameters()}
-        loss_of(model, piece(comm.rank), False).backward()           # extra keeps what it had, bit for bit
-        assert (model.module.extra.weight.grad.numpy() == once["extra.weight"]).all()
+        loss_of(model, piece(comm.rank), False).backward()
+    with pytest.raises(RuntimeError, match="training graph has changed.*extra.weight"):
         loss_of(model, piece(comm.rank), comm.rank == 0).backward()
-        assert (model.module.extra.weight.grad.numpy() != once["extra.weight"]).any()
-
-    on_ranks(check)
-
-
-def test_static_graph(on_ranks):
-    def check(comm):
-        if comm.size == 1:
-            return
-        model = DataParallel(Net(), comm=comm, batch="own", static_graph=True, find_unused_parameters=True)
-        for _ in range(2):
-            model.zero_grad()
-            loss_of(model, piece(comm.rank), False).backward()
-        with pytest.raises(RuntimeError, match="training graph has changed.*extra.weight"):
-            loss_of(model, piece(comm.rank), comm.rank == 0).backward()
-
-    on_ranks(check)
 
 
 # --- what is synchronised ---------------------------------------------------------------------------------------------
 
 
-def test_ignored_parameters_and_buffers_stay_on_their_rank(on_ranks):
-    def check(comm):
-        for marked in (True, False):
-            net = nn.Sequential(nn.Linear(FEATURES, 3 + comm.rank), nn.Linear(3 + comm.rank, 2), nn.BatchNorm1d(2)).double()
-            names = ["0.weight", "0.bias", "1.weight", "2.running_mean"]
-            if marked:
-                DataParallel._set_params_and_buffers_to_ignore_for_model(net, names)
-            model = DataParallel(net, comm=comm, batch="own", parameters_to_ignore=() if marked else names)
-            loss_of(model, piece(comm.rank)).backward()
-            assert net[0].weight.grad.shape == (3 + comm.rank, FEATURES)
-            for p in (net[1].bias, net[2].weight):
-                np.testing.assert_array_equal(*[comm.allreduce([p.grad.numpy()], op)[0] for op in ("max", "min")])
-            with pytest.raises(ValueError, match="nonsense"):
-                DataParallel(net, comm=comm, parameters_to_ignore=["nonsense"])
-
-    on_ranks(check)
+def test_ignored_parameters_and_buffers_stay_on_their_rank(comm):
+    for marked in (True, False):
+        net = nn.Sequential(nn.Linear(FEATURES, 3 + comm.rank), nn.Linear(3 + comm.rank, 2), nn.BatchNorm1d(2)).double()
+        names = ["0.weight", "0.bias", "1.weight", "2.running_mean"]
+        if marked:
+            DataParallel._set_params_and_buffers_to_ignore_for_model(net, names)
+        model = DataParallel(net, comm=comm, batch="own", parameters_to_ignore=() if marked else names)
+        loss_of(model, piece(comm.rank)).backward()
+        assert net[0].weight.grad.shape == (3 + comm.rank, FEATURES)
+        for p in (net[1].bias, net[2].weight):
+            np.testing.assert_array_equal(*[comm.allreduce([p.grad.numpy()], op)[0] for op in ("max", "min")])
+        with pytest.raises(ValueError, match="nonsense"):
+            DataParallel(net, comm=comm, parameters_to_ignore=["nonsense"])
 
 
 @pytest.mark.parametrize(("settings", "at_init", "in_forward"), [
     ({}, True, True), ({"broadcast_buffers": False}, False, False), ({"forward_sync_buffers": False}, True, False),
     ({"forward_sync_buffers": True, "broadcast_buffers": False}, True, True), ({"init_sync": False}, False, True)])
-def test_buffers(on_ranks, settings, at_init, in_forward):
-    def check(comm):
-        net = nn.Sequential(nn.Linear(FEATURES, 2), nn.BatchNorm1d(2)).double()
-        net[1].running_mean.fill_(comm.rank)
-        model = DataParallel(net, comm=comm, batch="own", **settings)
-        assert net[1].running_mean.numpy().tolist() == [0.0 if at_init else comm.rank] * 2
-        net[1].running_mean.fill_(comm.rank)
-        net[1].momentum = 0.0
-        model(piece(comm.rank))
-        assert net[1].running_mean.numpy().tolist() == [0.0 if in_forward and comm.size > 1 else comm.rank] * 2
-
-    on_ranks(check)
+def test_buffers(comm, settings, at_init, in_forward):
+    net = nn.Sequential(nn.Linear(FEATURES, 2), nn.BatchNorm1d(2)).double()
+    net[1].running_mean.fill_(comm.rank)
+    model = DataParallel(net, comm=comm, batch="own", **settings)
+    assert net[1].running_mean.numpy().tolist() == [0.0 if at_init else comm.rank] * 2
+    net[1].running_mean.fill_(comm.rank)
+    net[1].momentum = 0.0
+    model(piece(comm.rank))
+    assert net[1].running_mean.numpy().tolist() == [0.0 if in_forward and comm.size > 1 else comm.rank] * 2
 
 
 @pytest.mark.parametrize(("wire", "rtol"), [("float32", 1e-6), (np.dtype(np.float32), 1e-6), ("float16", 4e-3),
                                             (MixedPrecision(reduce_dtype="float16"), 4e-3), (ag.float32, 1e-6),
                                             (ag.bfloat16, 3e-2), ("fp16", 4e-3), ("bf16", 3e-2), (np.float16, 4e-3)])
-def test_gradients_of_another_dtype_on_the_wire(on_ranks, wire, rtol):
-    def check(comm):
-        model = DataParallel(Net(), comm=comm, batch="own", mixed_precision=wire)
-        loss_of(model, piece(comm.rank)).backward()
-        for p, q in zip(model.parameters(), mean_of_all(Net(), comm.size).parameters(), strict=True):
-            assert p.grad.dtype == ag.float64
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=rtol, atol=rtol * 10)
-        if rtol > 1e-3 and comm.size > 1:
-            assert model.logging_data()["bytes_sent_last"] * 4 == model.logging_data()["total_parameter_size_bytes"]
-
-    on_ranks(check)
+def test_gradients_of_another_dtype_on_the_wire(comm, wire, rtol):
+    model = DataParallel(Net(), comm=comm, batch="own", mixed_precision=wire)
+    loss_of(model, piece(comm.rank)).backward()
+    for p, q in zip(model.parameters(), mean_of_all(Net(), comm.size).parameters(), strict=True):
+        assert p.grad.dtype == ag.float64
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=rtol, atol=rtol * 10)
+    if rtol > 1e-3 and comm.size > 1:
+        assert model.logging_data()["bytes_sent_last"] * 4 == model.logging_data()["total_parameter_size_bytes"]
 
 
 # --- a model that changes ---------------------------------------------------------------------------------------------
@@ -308,73 +287,64 @@ def converted(net):
     (other_module, "parameter middle.weight was replaced"), (unfrozen, "extra.weight requires grad now"),
     (converted, "parameter first.bias is torch.float32 now but was torch.float64 when the model was wrapped")])
 @pytest.mark.parametrize("everywhere", [True, False])
-def test_a_model_changed_after_wrapping_is_an_error_on_all_ranks(on_ranks, change, text, everywhere):
-    def check(comm):
-        if comm.size == 1:
-            return
-        net = Net()
-        net.extra.weight.requires_grad_(False)
-        model = DataParallel(net, comm=comm, batch="own", find_unused_parameters=True)
+def test_a_model_changed_after_wrapping_is_an_error_on_all_ranks(comm, change, text, everywhere):
+    if comm.size == 1:
+        return
+    net = Net()
+    net.extra.weight.requires_grad_(False)
+    model = DataParallel(net, comm=comm, batch="own", find_unused_parameters=True)
+    loss_of(model, piece(comm.rank), True).backward()
+    net.some_attribute = 3                       # no change that matters
+    loss_of(model, piece(comm.rank), True).backward()
+    if everywhere or comm.rank == comm.size - 1:
+        change(net)
+    with pytest.raises(RuntimeError, match=f"rank {comm.size - 1}: {text}"):
         loss_of(model, piece(comm.rank), True).backward()
-        net.some_attribute = 3                       # no change that matters
-        loss_of(model, piece(comm.rank), True).backward()
-        if everywhere or comm.rank == comm.size - 1:
-            change(net)
-        with pytest.raises(RuntimeError, match=f"rank {comm.size - 1}: {text}"):
-            loss_of(model, piece(comm.rank), True).backward()
-
-    on_ranks(check)
 
 
-def test_freezing(on_ranks):
+def test_freezing(comm):
     """Some frozen: the others go on. All frozen, as a discriminator is in turns: nothing is summed."""
-    def check(comm):
-        net = Net()
-        model = DataParallel(net, comm=comm, batch="own", find_unused_parameters=True)
-        net.first.requires_grad_(False)
-        loss_of(model, piece(comm.rank)).backward()
-        same(model, mean_of_all(Net(), comm.size), skip=["first"])
-        assert net.first.weight.grad is None
-        net.requires_grad_(False)
-        x = piece(comm.rank).requires_grad_()
-        loss_of(model, x).backward()
-        assert x.grad is not None
-        net.requires_grad_(True)
-        model.zero_grad()
-        loss_of(model, piece(comm.rank)).backward()
-        same(model, mean_of_all(Net(), comm.size))
-
-    on_ranks(check)
+    net = Net()
+    model = DataParallel(net, comm=comm, batch="own", find_unused_parameters=True)
+    net.first.requires_grad_(False)
+    loss_of(model, piece(comm.rank)).backward()
+    same(model, mean_of_all(Net(), comm.size), skip=["first"])
+    assert net.first.weight.grad is None
+    net.requires_grad_(False)
+    x = piece(comm.rank).requires_grad_()
+    loss_of(model, x).backward()
+    assert x.grad is not None
+    net.requires_grad_(True)
+    model.zero_grad()
+    loss_of(model, piece(comm.rank)).backward()
+    same(model, mean_of_all(Net(), comm.size))
 
 
 # --- logging, and the rest --------------------------------------------------------------------------------------------
 
 
-def test_logging_data(on_ranks):
-    def check(comm):
-        model = DataParallel(Net(), comm=comm, batch="own", bucket_cap_mb=0.0002)
-        for _ in range(3):
-            loss_of(model, piece(comm.rank)).backward()
-        data = model._get_ddp_logging_data()
-        assert (data["world_size"], data["rank"], data["module_name"]) == (comm.size, comm.rank, "Net")
-        assert data["total_parameter_size_bytes"] == sum(p.numel() for p in model.parameters()) * 8
-        if comm.size == 1:
-            return
-        assert data["iteration"] == data["backward_passes_summed"] == 3 and data["comm_hook"] == ""
-        assert data["bytes_sent"] == 3 * data["bytes_sent_last"] > 3 * data["total_parameter_size_bytes"]
-        for phase in ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap"):
-            assert data[f"{phase}_time"] > 0 and data[f"avg_{phase}_time"] > 0, phase
-        assert data["backward_compute_comm_overlap_time"] <= data["backward_comm_time"]
-        table = model.report()
-        assert "avg backward comm" in table and " ms" in table and len(table.splitlines()) == len(data)
-        model._set_ddp_runtime_logging_sample_rate(5)
-        for _ in range(10):
-            loss_of(model, piece(comm.rank)).backward()
-        assert model._sum.reducer.stats.sampled == 10
-        with pytest.raises(ValueError, match="equal or greater than 1"):
-            model._set_ddp_runtime_logging_sample_rate(0)
-
-    on_ranks(check)
+def test_logging_data(comm):
+    model = DataParallel(Net(), comm=comm, batch="own", bucket_cap_mb=0.0002)
+    for _ in range(3):
+        loss_of(model, piece(comm.rank)).backward()
+    data = model._get_ddp_logging_data()
+    assert (data["world_size"], data["rank"], data["module_name"]) == (comm.size, comm.rank, "Net")
+    assert data["total_parameter_size_bytes"] == sum(p.numel() for p in model.parameters()) * 8
+    if comm.size == 1:
+        return
+    assert data["iteration"] == data["backward_passes_summed"] == 3 and data["comm_hook"] == ""
+    assert data["bytes_sent"] == 3 * data["bytes_sent_last"] > 3 * data["total_parameter_size_bytes"]
+    for phase in ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap"):
+        assert data[f"{phase}_time"] > 0 and data[f"avg_{phase}_time"] > 0, phase
+    assert data["backward_compute_comm_overlap_time"] <= data["backward_comm_time"]
+    table = model.report()
+    assert "avg backward comm" in table and " ms" in table and len(table.splitlines()) == len(data)
+    model._set_ddp_runtime_logging_sample_rate(5)
+    for _ in range(10):
+        loss_of(model, piece(comm.rank)).backward()
+    assert model._sum.reducer.stats.sampled == 10
+    with pytest.raises(ValueError, match="equal or greater than 1"):
+        model._set_ddp_runtime_logging_sample_rate(0)
 
 
 def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monkeypatch):
@@ -411,19 +381,16 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
     on_ranks(check)
 
 
-def test_reported_bytes_are_the_hooks(on_ranks):
-    def check(comm):
-        def hook(state, bucket):
-            bucket.bytes_sent = 7
-            return bucket.buffer()
+def test_reported_bytes_are_the_hooks(comm):
+    def hook(state, bucket):
+        bucket.bytes_sent = 7
+        return bucket.buffer()
 
-        model = DataParallel(Net(), comm=comm, batch="own")
-        model.register_comm_hook(None, hook)
-        loss_of(model, piece(comm.rank)).backward()
-        data = model.logging_data()
-        assert data["bytes_sent_last"] == 7 and "hook" in data["comm_hook"]
-
-    on_ranks(check)
+    model = DataParallel(Net(), comm=comm, batch="own")
+    model.register_comm_hook(None, hook)
+    loss_of(model, piece(comm.rank)).backward()
+    data = model.logging_data()
+    assert data["bytes_sent_last"] == 7 and "hook" in data["comm_hook"]
 
 
 @pytest.mark.parametrize("name", ["device_mesh", "skip_all_reduce_unused_params", "bucket_cap_mb_list", "batched_grad_copy"])
@@ -457,33 +424,27 @@ def test_other_arguments(on_ranks):
 @pytest.mark.parametrize(("name", "one", "other"), [
     ("average", "rows", "ranks"), ("bucket_cap_mb", 25.0, 1.0), ("static_graph", False, True), ("mixed_precision", None, "float16"),
     ("broadcast_buffers", True, False), ("init_sync", True, False), ("find_unused_parameters", True, "error")])
-def test_other_arguments_on_one_rank(on_ranks, name, one, other):
+def test_other_arguments_on_one_rank(comm, name, one, other):
     """Mixed means, messages of other lengths, collectives that not all come to: told at construction, on all ranks alike."""
-    def check(comm):
-        last = comm.rank == comm.size - 1 > 0
-        if comm.size == 1:
-            return
-        with pytest.raises(CollectiveError) as caught:
-            DataParallel(Net(), comm=comm, batch="own", **{name: other if last else one})
-        texts = comm.allgather_object([str(caught.value)])
-        assert len(set(texts)) == 1 and f"on rank {comm.size - 1}" in texts[0] and repr(other) in texts[0]
-
-    on_ranks(check)
+    last = comm.rank == comm.size - 1 > 0
+    if comm.size == 1:
+        return
+    with pytest.raises(CollectiveError) as caught:
+        DataParallel(Net(), comm=comm, batch="own", **{name: other if last else one})
+    texts = comm.allgather_object([str(caught.value)])
+    assert len(set(texts)) == 1 and f"on rank {comm.size - 1}" in texts[0] and repr(other) in texts[0]
 
 
 @pytest.mark.parametrize(("wrong", "error"), [
     ({"average": "bogus"}, ValueError), ({"bucket_cap_mb": -1}, ValueError), ({"mixed_precision": "int3"}, ValueError),
     ({"device_mesh": 1}, NotImplementedError), ({"parameters_to_ignore": ["nobody"]}, ValueError)])
-def test_bad_arguments_on_one_rank_are_told_to_all(on_ranks, wrong, error):
-    def check(comm):
-        bad = comm.rank == comm.size - 1
-        with pytest.raises(error if bad else CollectiveError, match=None if bad else f"{error.__name__}: "):
-            DataParallel(Net(), comm=comm, batch="own", **(wrong if bad else {}))
-        with pytest.raises(error):
-            DataParallel(Net(), comm=comm, batch="own", **wrong)
-        comm.barrier()
-
-    on_ranks(check)
+def test_bad_arguments_on_one_rank_are_told_to_all(comm, wrong, error):
+    bad = comm.rank == comm.size - 1
+    with pytest.raises(error if bad else CollectiveError, match=None if bad else f"{error.__name__}: "):
+        DataParallel(Net(), comm=comm, batch="own", **(wrong if bad else {}))
+    with pytest.raises(error):
+        DataParallel(Net(), comm=comm, batch="own", **wrong)
+    comm.barrier()
 
 
 class Odd:

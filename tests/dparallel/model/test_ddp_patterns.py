@@ -32,42 +32,36 @@ def same(model, one):
         np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12, atol=1e-12)
 
 
-def test_two_models_in_one_pass(on_ranks):
+def test_two_models_in_one_pass(comm):
     """A generator and a discriminator: the generator's step goes through both, the discriminator's through one."""
-    def check(comm):
-        g, d = (DataParallel(mlp(), comm=comm, batch="own", bucket_cap_mb=0.0002) for _ in range(2))
-        g_one, d_one = mlp(), mlp()
-        for net, other, x in ((g, d, piece(comm.rank)), (g_one, d_one, rows_of_all(comm.size))):
-            (other(net(x)) ** 2).mean().backward()
-        same(g, g_one)
-        same(d, d_one)
-        for net, other, x in ((g, d, piece(comm.rank)), (g_one, d_one, rows_of_all(comm.size))):
-            net.zero_grad()
-            other.zero_grad()
-            (other(net(x).detach()) ** 2).mean().backward()
-        same(d, d_one)
-        assert all(p.grad is None for p in g.parameters())
-
-    on_ranks(check)
+    g, d = (DataParallel(mlp(), comm=comm, batch="own", bucket_cap_mb=0.0002) for _ in range(2))
+    g_one, d_one = mlp(), mlp()
+    for net, other, x in ((g, d, piece(comm.rank)), (g_one, d_one, rows_of_all(comm.size))):
+        (other(net(x)) ** 2).mean().backward()
+    same(g, g_one)
+    same(d, d_one)
+    for net, other, x in ((g, d, piece(comm.rank)), (g_one, d_one, rows_of_all(comm.size))):
+        net.zero_grad()
+        other.zero_grad()
+        (other(net(x).detach()) ** 2).mean().backward()
+    same(d, d_one)
+    assert all(p.grad is None for p in g.parameters())
 
 
-def test_the_unwrapped_module(on_ranks):
+def test_the_unwrapped_module(comm):
     """Its rows are not known: an error that says so on all ranks, or the weight that is given."""
-    def check(comm):
-        model, one = DataParallel(mlp(), comm=comm, batch="own"), mlp()
-        if comm.size > 1:
-            with pytest.raises(RuntimeError, match="none of its outputs.*model.weighted"):
-                (model.module(piece(comm.rank)) ** 2).mean().backward()
-        with model.weighted(comm.rank + 1):
+    model, one = DataParallel(mlp(), comm=comm, batch="own"), mlp()
+    if comm.size > 1:
+        with pytest.raises(RuntimeError, match="none of its outputs.*model.weighted"):
             (model.module(piece(comm.rank)) ** 2).mean().backward()
-        (one(rows_of_all(comm.size)) ** 2).mean().backward()
-        same(model, one)
-        alike, two = DataParallel(mlp(), comm=comm, batch="own", average="ranks"), mlp()
-        (alike.module(piece(comm.rank)) ** 2).mean().backward()
-        (sum((two(piece(r)) ** 2).mean() for r in range(comm.size)) / comm.size).backward()
-        same(alike, two)
-
-    on_ranks(check)
+    with model.weighted(comm.rank + 1):
+        (model.module(piece(comm.rank)) ** 2).mean().backward()
+    (one(rows_of_all(comm.size)) ** 2).mean().backward()
+    same(model, one)
+    alike, two = DataParallel(mlp(), comm=comm, batch="own", average="ranks"), mlp()
+    (alike.module(piece(comm.rank)) ** 2).mean().backward()
+    (sum((two(piece(r)) ** 2).mean() for r in range(comm.size)) / comm.size).backward()
+    same(alike, two)
 
 
 class Checkpointed(nn.Module):
@@ -87,18 +81,15 @@ class Checkpointed(nn.Module):
 
 @pytest.mark.parametrize("reentrant", [True, False])
 @pytest.mark.parametrize("shared", [True, False])
-def test_checkpoints(on_ranks, reentrant, shared):
+def test_checkpoints(comm, reentrant, shared):
     """A pass inside the pass brings gradients; a layer in two checkpoints brings them twice."""
-    def check(comm):
-        model = DataParallel(Checkpointed(reentrant, shared), comm=comm, batch="own", bucket_cap_mb=0.0001)
-        one = Checkpointed(None, shared)
-        for _ in range(2):
-            model.zero_grad()
-            (model(piece(comm.rank)) ** 2).mean().backward()
-        (one(rows_of_all(comm.size)) ** 2).mean().backward()
-        same(model, one)
-
-    on_ranks(check)
+    model = DataParallel(Checkpointed(reentrant, shared), comm=comm, batch="own", bucket_cap_mb=0.0001)
+    one = Checkpointed(None, shared)
+    for _ in range(2):
+        model.zero_grad()
+        (model(piece(comm.rank)) ** 2).mean().backward()
+    (one(rows_of_all(comm.size)) ** 2).mean().backward()
+    same(model, one)
 
 
 class Tied(nn.Module):
@@ -136,45 +127,36 @@ class Undeclared(Reenters):
 
 @pytest.mark.parametrize("around", [lambda f, x: checkpoint(f, x, use_reentrant=True), Reenters.apply])
 @pytest.mark.parametrize("average", ["rows", "ranks"])
-def test_a_layer_inside_and_outside_of_a_pass_inside_the_pass(on_ranks, around, average):
+def test_a_layer_inside_and_outside_of_a_pass_inside_the_pass(comm, around, average):
     """Also with a penalty on the weights, whose gradients come before the outputs' own."""
-    def check(comm):
-        x = ag.ones(2, FEATURES, dtype=ag.float64) * (comm.rank + 1)
-        everyone = ag.cat([ag.ones(2, FEATURES, dtype=ag.float64) * (r + 1) for r in range(comm.size)])
-        model = DataParallel(Tied(around), comm=comm, batch="own", average=average, bucket_cap_mb=1e-6)
-        one = Tied(lambda f, x: f(x))
-        for _ in range(2):
-            for net, rows in ((model, x), (one, everyone)):
-                net.zero_grad()
-                ((net(rows) ** 2).mean() + sum((p ** 2).sum() for p in net.parameters())).backward()
-            same(model, one)
-
-    on_ranks(check)
-
-
-def test_an_undeclared_pass_inside_the_pass_is_named(on_ranks):
-    def check(comm):
-        model = DataParallel(Tied(Undeclared.apply), comm=comm, batch="own", bucket_cap_mb=1e-6)
-        if comm.size > 1:
-            with pytest.raises(RuntimeError, match="tied.*reenters = True"):
-                model(piece(comm.rank)).sum().backward()
-
-    on_ranks(check)
-
-
-def test_a_reentrant_checkpoint_on_devices_inside_another(on_ranks):
-    """The threads of a pass know the passes that it is inside."""
-    def check(comm):
-        model = DataParallel(Checkpointed(True, True), comm=comm, devices=2, batch="own")
-        one, x = Checkpointed(None, True), ag.ones(4, FEATURES, dtype=ag.float64).requires_grad_()
-        for net, call in ((model, lambda t: checkpoint(model, t, use_reentrant=True)), (one, one)):
-            ((call(x) ** 2).mean() + sum((p ** 2).sum() for p in net.parameters())).backward()
+    x = ag.ones(2, FEATURES, dtype=ag.float64) * (comm.rank + 1)
+    everyone = ag.cat([ag.ones(2, FEATURES, dtype=ag.float64) * (r + 1) for r in range(comm.size)])
+    model = DataParallel(Tied(around), comm=comm, batch="own", average=average, bucket_cap_mb=1e-6)
+    one = Tied(lambda f, x: f(x))
+    for _ in range(2):
+        for net, rows in ((model, x), (one, everyone)):
+            net.zero_grad()
+            ((net(rows) ** 2).mean() + sum((p ** 2).sum() for p in net.parameters())).backward()
         same(model, one)
 
-    on_ranks(check)
+
+def test_an_undeclared_pass_inside_the_pass_is_named(comm):
+    model = DataParallel(Tied(Undeclared.apply), comm=comm, batch="own", bucket_cap_mb=1e-6)
+    if comm.size > 1:
+        with pytest.raises(RuntimeError, match="tied.*reenters = True"):
+            model(piece(comm.rank)).sum().backward()
 
 
-def test_several_outputs_of_which_one_is_used(on_ranks):
+def test_a_reentrant_checkpoint_on_devices_inside_another(comm):
+    """The threads of a pass know the passes that it is inside."""
+    model = DataParallel(Checkpointed(True, True), comm=comm, devices=2, batch="own")
+    one, x = Checkpointed(None, True), ag.ones(4, FEATURES, dtype=ag.float64).requires_grad_()
+    for net, call in ((model, lambda t: checkpoint(model, t, use_reentrant=True)), (one, one)):
+        ((call(x) ** 2).mean() + sum((p ** 2).sum() for p in net.parameters())).backward()
+    same(model, one)
+
+
+def test_several_outputs_of_which_one_is_used(comm):
     class Two(nn.Module):
         def __init__(self):
             self.a, self.b = mlp(), mlp()
@@ -182,41 +164,35 @@ def test_several_outputs_of_which_one_is_used(on_ranks):
         def forward(self, x, key="b"):
             return {"a": self.a(x), key: [self.b(x), None, "text"]}
 
-    def check(comm):
-        model, one = DataParallel(Two(), comm=comm, batch="own", find_unused_parameters=True), Two()
-        for _ in range(2):
-            model.zero_grad()
-            (model(piece(comm.rank))["a"] ** 2).mean().backward()
-        (one(rows_of_all(comm.size))["a"] ** 2).mean().backward()
-        same(model.module.a, one.a)
-        assert all(p.grad is None for p in model.module.b.parameters())
-        model(piece(comm.rank))["b"][0].sum().backward(inputs=[model.module.b[2].weight])
-        assert model.module.b[2].weight.grad is not None and model.module.b[2].bias.grad is None
-
-    on_ranks(check)
+    model, one = DataParallel(Two(), comm=comm, batch="own", find_unused_parameters=True), Two()
+    for _ in range(2):
+        model.zero_grad()
+        (model(piece(comm.rank))["a"] ** 2).mean().backward()
+    (one(rows_of_all(comm.size))["a"] ** 2).mean().backward()
+    same(model.module.a, one.a)
+    assert all(p.grad is None for p in model.module.b.parameters())
+    model(piece(comm.rank))["b"][0].sum().backward(inputs=[model.module.b[2].weight])
+    assert model.module.b[2].weight.grad is not None and model.module.b[2].bias.grad is None
 
 
 @pytest.mark.parametrize("late", [True, False])
-def test_a_pass_that_raised_leaves_nothing_behind(on_ranks, late):
+def test_a_pass_that_raised_leaves_nothing_behind(comm, late):
     """All ranks catch the same exception in the middle of backward, and go on."""
-    def check(comm):
-        model, one = DataParallel(mlp(), comm=comm, batch="own", bucket_cap_mb=0.0001), mlp()
+    model, one = DataParallel(mlp(), comm=comm, batch="own", bucket_cap_mb=0.0001), mlp()
 
-        def fails(g):
-            raise KeyError("planted")
+    def fails(g):
+        raise KeyError("planted")
 
-        x = piece(comm.rank)
-        y = model(x)
-        handle = (model.module[0].weight if late else y).register_hook(fails)
-        with pytest.raises(KeyError):
-            y.sum().backward()
-        handle.remove()
-        model.zero_grad()
-        (model(x) ** 2).mean().backward()
-        (one(rows_of_all(comm.size)) ** 2).mean().backward()
-        same(model, one)
-
-    on_ranks(check)
+    x = piece(comm.rank)
+    y = model(x)
+    handle = (model.module[0].weight if late else y).register_hook(fails)
+    with pytest.raises(KeyError):
+        y.sum().backward()
+    handle.remove()
+    model.zero_grad()
+    (model(x) ** 2).mean().backward()
+    (one(rows_of_all(comm.size)) ** 2).mean().backward()
+    same(model, one)
 
 
 PLANTED = '''

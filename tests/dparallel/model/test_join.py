@@ -49,41 +49,35 @@ def same(model, one):
 
 @pytest.mark.parametrize("kind", ["rising", "falling", "first has none", "even"])
 @pytest.mark.parametrize(("average", "initial"), [("rows", True), ("ranks", True), ("ranks", False), ("sum", True)])
-def test_uneven_batches_equal_one_process(on_ranks, kind, average, initial):
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own", average=average, bucket_cap_mb=0.0001)
-        optimizer = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-        with model.join(divide_by_initial_world_size=initial):
-            for step in range(steps_of(comm.rank, comm.size, kind)):
-                optimizer.zero_grad()
-                loss_of(model, batch(comm.rank, step)).backward()
-                optimizer.step()
-        same(model, expected(comm.size, kind, average, initial))
-
-    on_ranks(check)
+def test_uneven_batches_equal_one_process(comm, kind, average, initial):
+    model = DataParallel(make(), comm=comm, batch="own", average=average, bucket_cap_mb=0.0001)
+    optimizer = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    with model.join(divide_by_initial_world_size=initial):
+        for step in range(steps_of(comm.rank, comm.size, kind)):
+            optimizer.zero_grad()
+            loss_of(model, batch(comm.rank, step)).backward()
+            optimizer.step()
+    same(model, expected(comm.size, kind, average, initial))
 
 
-def test_accumulation_weights_hooks_and_buffers_inside_join(on_ranks):
+def test_accumulation_weights_hooks_and_buffers_inside_join(comm):
     """no_sync sums nothing, so nothing is shadowed then; buffers come from a rank that still has a batch."""
-    def check(comm):
-        def hook(state, bucket):
-            return comm.start_allreduce([bucket.array / comm.size]).then(lambda handle: handle.value()[0])
+    def hook(state, bucket):
+        return comm.start_allreduce([bucket.array / comm.size]).then(lambda handle: handle.value()[0])
 
-        model, one = DataParallel(make().train(), comm=comm, batch="own"), make().train()
-        model.register_comm_hook(None, hook)
-        with model.join():
-            for step in range(comm.rank + 1):
-                for number in range(2):
-                    with model.no_sync(number == 0), model.weighted(comm.rank + number):
-                        loss_of(model, ag.cat([batch(comm.rank, step), batch(comm.rank, step + 7)])).backward()
-                model.zero_grad()
-        flat = [b.numpy().reshape(-1) for b in model.buffers()]
-        for b in flat:
-            np.testing.assert_array_equal(*[comm.allreduce([b.astype(np.float64)], op)[0] for op in ("max", "min")])
-        assert model.module[1].num_batches_tracked.item() == 2 * comm.size
-        same(model, one)
-
-    on_ranks(check)
+    model, one = DataParallel(make().train(), comm=comm, batch="own"), make().train()
+    model.register_comm_hook(None, hook)
+    with model.join():
+        for step in range(comm.rank + 1):
+            for number in range(2):
+                with model.no_sync(number == 0), model.weighted(comm.rank + number):
+                    loss_of(model, ag.cat([batch(comm.rank, step), batch(comm.rank, step + 7)])).backward()
+            model.zero_grad()
+    flat = [b.numpy().reshape(-1) for b in model.buffers()]
+    for b in flat:
+        np.testing.assert_array_equal(*[comm.allreduce([b.astype(np.float64)], op)[0] for op in ("max", "min")])
+    assert model.module[1].num_batches_tracked.item() == 2 * comm.size
+    same(model, one)
 
 
 def test_throwing(on_ranks):
@@ -110,25 +104,22 @@ def test_throwing(on_ranks):
     on_ranks(check)
 
 
-def test_disabled_and_nested(on_ranks):
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own")
-        with model.join(enable=False):
-            loss_of(model, batch(comm.rank, 0)).backward()
-        if comm.size > 1:
-            with model.join(), pytest.raises(RuntimeError, match="inside join"), model.join():
-                pass
-        with pytest.raises(ValueError, match="at least one joinable"):
-            Join([])
-        with pytest.raises(ValueError, match="multiple process groups"):
-            Join([model, DataParallel(make(), comm=comm.duplicate(), batch="own")])
-        with pytest.raises(TypeError, match="not SGD: a rank that has run out"):
-            Join([model, optim.SGD(model.parameters(), lr=0.1)])
-
-    on_ranks(check)
+def test_disabled_and_nested(comm):
+    model = DataParallel(make(), comm=comm, batch="own")
+    with model.join(enable=False):
+        loss_of(model, batch(comm.rank, 0)).backward()
+    if comm.size > 1:
+        with model.join(), pytest.raises(RuntimeError, match="inside join"), model.join():
+            pass
+    with pytest.raises(ValueError, match="at least one joinable"):
+        Join([])
+    with pytest.raises(ValueError, match="multiple process groups"):
+        Join([model, DataParallel(make(), comm=comm.duplicate(), batch="own")])
+    with pytest.raises(TypeError, match="not SGD: a rank that has run out"):
+        Join([model, optim.SGD(model.parameters(), lr=0.1)])
 
 
-def test_several_joinables(on_ranks):
+def test_several_joinables(comm):
     """Only the first one tells of steps; the others' hooks run for each."""
     class Counter(Joinable):
         def __init__(self, comm):
@@ -153,47 +144,38 @@ def test_several_joinables(on_ranks):
 
         join_device, join_process_group = "cpu", property(lambda self: self.comm)
 
-    def check(comm):
-        model, first, second = DataParallel(make(), comm=comm, batch="own"), Counter(comm), Counter(comm)
-        with Join([first, second]):
-            for _ in range(comm.rank + 1):
-                first.step()
-                second.step()
-        assert first.steps == second.steps == sum(comm.size - step for step in range(comm.rank + 1))
-        assert first.shadowed == second.shadowed == comm.size - comm.rank - 1 and first.last == (comm.rank == comm.size - 1)
-        counter = Counter(comm)
-        with Join([model, counter]):
-            for step in range(comm.rank + 1):
-                loss = loss_of(model, batch(comm.rank, step))
-                counter.step()
-                loss.backward()
-        assert counter.shadowed == (comm.size - comm.rank - 1 if comm.size > 1 else 0)
-
-    on_ranks(check)
+    model, first, second = DataParallel(make(), comm=comm, batch="own"), Counter(comm), Counter(comm)
+    with Join([first, second]):
+        for _ in range(comm.rank + 1):
+            first.step()
+            second.step()
+    assert first.steps == second.steps == sum(comm.size - step for step in range(comm.rank + 1))
+    assert first.shadowed == second.shadowed == comm.size - comm.rank - 1 and first.last == (comm.rank == comm.size - 1)
+    counter = Counter(comm)
+    with Join([model, counter]):
+        for step in range(comm.rank + 1):
+            loss = loss_of(model, batch(comm.rank, step))
+            counter.step()
+            loss.backward()
+    assert counter.shadowed == (comm.size - comm.rank - 1 if comm.size > 1 else 0)
 
 
-def test_what_can_not_be_shadowed_is_an_error(on_ranks):
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own")
-        if comm.size == 1:
-            return
-        with pytest.raises(NotImplementedError, match="autograd.grad"), model.join():
-            ag.grad(loss_of(model, batch(comm.rank, 0)), list(model.parameters()))
-        with pytest.raises(NotImplementedError, match="create_graph"), model.join():
-            loss_of(model, batch(comm.rank, 0)).backward(create_graph=True)
-        with pytest.raises(NotImplementedError, match="skipping"), model.join(), model.skipping():
-            pass
-
-    on_ranks(check)
+def test_what_can_not_be_shadowed_is_an_error(comm):
+    model = DataParallel(make(), comm=comm, batch="own")
+    if comm.size == 1:
+        return
+    with pytest.raises(NotImplementedError, match="autograd.grad"), model.join():
+        ag.grad(loss_of(model, batch(comm.rank, 0)), list(model.parameters()))
+    with pytest.raises(NotImplementedError, match="create_graph"), model.join():
+        loss_of(model, batch(comm.rank, 0)).backward(create_graph=True)
+    with pytest.raises(NotImplementedError, match="skipping"), model.join(), model.skipping():
+        pass
 
 
-def test_ranks_at_different_points_of_a_step(on_ranks):
-    def check(comm):
-        if comm.size == 1:
-            return
-        model = DataParallel(make(), comm=comm, batch="own")
-        with pytest.raises(CollectiveError, match="different points of a step"), model.join():
-            loss = loss_of(model, batch(comm.rank, 0))
-            loss_of(model, batch(comm.rank, 0)) if comm.rank == 0 else loss.backward()
-
-    on_ranks(check)
+def test_ranks_at_different_points_of_a_step(comm):
+    if comm.size == 1:
+        return
+    model = DataParallel(make(), comm=comm, batch="own")
+    with pytest.raises(CollectiveError, match="different points of a step"), model.join():
+        loss = loss_of(model, batch(comm.rank, 0))
+        loss_of(model, batch(comm.rank, 0)) if comm.rank == 0 else loss.backward()

@@ -59,90 +59,71 @@ def first_and_second(layer, x, u):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{len(s)}-d")
 @pytest.mark.parametrize("empty", [False, True], ids=["uneven", "empty"])
-def test_equals_one_process(on_ranks, shape, empty):
+def test_equals_one_process(comm, shape, empty):
     rng = np.random.default_rng(5)
     x, u = 3 + rng.standard_normal(shape), rng.standard_normal(shape)
     whole = ready(plain(shape))
     y, (gx, *gp), ggx = first_and_second(whole, x, u)
-
-    def check(comm):
-        mine = cuts(comm, empty=empty)
-        layer = ready(SyncBatchNorm(CHANNELS, dtype=ag.float64, process_group=comm))
-        yy, (hx, *hp), hhx = first_and_second(layer, x[mine], u[mine])
-        np.testing.assert_allclose(yy.detach().numpy(), y.detach().numpy()[mine], **CLOSE)
-        np.testing.assert_allclose(hx.detach().numpy(), gx.detach().numpy()[mine], **CLOSE)
-        np.testing.assert_allclose(hhx.numpy(), ggx.numpy()[mine], rtol=1e-12, atol=1e-12 * np.abs(ggx.numpy()).max())
-        for h, g in zip(hp, gp, strict=True):            # each rank has its rows' part
-            np.testing.assert_allclose(comm.allreduce([h.detach().numpy()])[0], g.detach().numpy(), **CLOSE)
-        for name in ("running_mean", "running_var"):
-            np.testing.assert_allclose(getattr(layer, name).numpy(), getattr(whole, name).numpy(), **CLOSE)
-        assert layer.num_batches_tracked.item() == 1
-
-    on_ranks(check)
+    mine = cuts(comm, empty=empty)
+    layer = ready(SyncBatchNorm(CHANNELS, dtype=ag.float64, process_group=comm))
+    yy, (hx, *hp), hhx = first_and_second(layer, x[mine], u[mine])
+    np.testing.assert_allclose(yy.detach().numpy(), y.detach().numpy()[mine], **CLOSE)
+    np.testing.assert_allclose(hx.detach().numpy(), gx.detach().numpy()[mine], **CLOSE)
+    np.testing.assert_allclose(hhx.numpy(), ggx.numpy()[mine], rtol=1e-12, atol=1e-12 * np.abs(ggx.numpy()).max())
+    for h, g in zip(hp, gp, strict=True):            # each rank has its rows' part
+        np.testing.assert_allclose(comm.allreduce([h.detach().numpy()])[0], g.detach().numpy(), **CLOSE)
+    for name in ("running_mean", "running_var"):
+        np.testing.assert_allclose(getattr(layer, name).numpy(), getattr(whole, name).numpy(), **CLOSE)
+    assert layer.num_batches_tracked.item() == 1
 
 
 @pytest.mark.parametrize("options", [{"momentum": None}, {"affine": False}, {"track_running_stats": False}, {"bias": False},
                                      {"eps": 0.1, "momentum": 0.4}], ids=str)
-def test_options(on_ranks, options):
+def test_options(comm, options):
     x = np.random.default_rng(6).standard_normal((3, 13, CHANNELS))
     whole = ready(plain((13, CHANNELS), **options))
-
-    def check(comm):
-        layer = ready(SyncBatchNorm(CHANNELS, dtype=ag.float64, process_group=comm, **options))
-        reference = copy.deepcopy(whole)
-        reference._check_input_dim = lambda x: None
-        for batch in x:
-            y = reference(ag.from_numpy(batch))
-            np.testing.assert_allclose(layer(ag.from_numpy(batch[cuts(comm)])).detach().numpy(),
-                                       y.detach().numpy()[cuts(comm)], **CLOSE)
-        assert list(layer.state_dict()) == list(reference.state_dict())
-        for name, value in layer.state_dict().items():
-            np.testing.assert_allclose(value.numpy(), reference.state_dict()[name].numpy(), **CLOSE)
-        layer.eval(), reference.eval()
-        if comm.rank == 0 and options != {"track_running_stats": False}:       # evaluation meets nobody
-            np.testing.assert_allclose(layer(ag.from_numpy(x[0])).detach().numpy(),
-                                       reference(ag.from_numpy(x[0])).detach().numpy(), **CLOSE)
-
-    on_ranks(check)
+    layer = ready(SyncBatchNorm(CHANNELS, dtype=ag.float64, process_group=comm, **options))
+    reference = copy.deepcopy(whole)
+    reference._check_input_dim = lambda x: None
+    for batch in x:
+        y = reference(ag.from_numpy(batch))
+        np.testing.assert_allclose(layer(ag.from_numpy(batch[cuts(comm)])).detach().numpy(),
+                                   y.detach().numpy()[cuts(comm)], **CLOSE)
+    assert list(layer.state_dict()) == list(reference.state_dict())
+    for name, value in layer.state_dict().items():
+        np.testing.assert_allclose(value.numpy(), reference.state_dict()[name].numpy(), **CLOSE)
+    layer.eval(), reference.eval()
+    if comm.rank == 0 and options != {"track_running_stats": False}:       # evaluation meets nobody
+        np.testing.assert_allclose(layer(ag.from_numpy(x[0])).detach().numpy(),
+                                   reference(ag.from_numpy(x[0])).detach().numpy(), **CLOSE)
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(np.float16, 4e-3), (np.float32, 3e-6)])
-def test_narrow_dtypes(on_ranks, dtype, tolerance):
+def test_narrow_dtypes(comm, dtype, tolerance):
     x, u = np.random.default_rng(7).standard_normal((2, 13, CHANNELS, 2)).astype(dtype)
-
-    def check(comm):
-        given = ag.tensor(x[cuts(comm)], requires_grad=True)
-        y = SyncBatchNorm(CHANNELS, process_group=comm)(given)
-        (g,) = ag.grad(y, given, ag.from_numpy(u[cuts(comm)]))
-        whole = ag.tensor(x.astype(np.float64), requires_grad=True)
-        expected = nn.BatchNorm1d(CHANNELS, dtype=ag.float64)(whole)
-        (h,) = ag.grad(expected, whole, ag.from_numpy(u.astype(np.float64)))
-        assert y.dtype == dtype and g.dtype == dtype
-        np.testing.assert_allclose(y.detach().numpy(), expected.detach().numpy()[cuts(comm)], atol=tolerance, rtol=tolerance)
-        np.testing.assert_allclose(g.numpy(), h.numpy()[cuts(comm)], atol=tolerance, rtol=tolerance)
-
-    on_ranks(check)
+    given = ag.tensor(x[cuts(comm)], requires_grad=True)
+    y = SyncBatchNorm(CHANNELS, process_group=comm)(given)
+    (g,) = ag.grad(y, given, ag.from_numpy(u[cuts(comm)]))
+    whole = ag.tensor(x.astype(np.float64), requires_grad=True)
+    expected = nn.BatchNorm1d(CHANNELS, dtype=ag.float64)(whole)
+    (h,) = ag.grad(expected, whole, ag.from_numpy(u.astype(np.float64)))
+    assert y.dtype == dtype and g.dtype == dtype
+    np.testing.assert_allclose(y.detach().numpy(), expected.detach().numpy()[cuts(comm)], atol=tolerance, rtol=tolerance)
+    np.testing.assert_allclose(g.numpy(), h.numpy()[cuts(comm)], atol=tolerance, rtol=tolerance)
 
 
-def test_large_means_do_not_cancel(on_ranks):
+def test_large_means_do_not_cancel(comm):
     x = (1e4 + np.random.default_rng(8).standard_normal((64, CHANNELS))).astype(np.float32)
-
-    def check(comm):
-        layer = SyncBatchNorm(CHANNELS, process_group=comm, momentum=1.0)
-        layer(ag.from_numpy(x[cuts(comm, 64)]))
-        np.testing.assert_allclose(layer.running_var.numpy(), x.astype(np.float64).var(0, ddof=1), rtol=1e-3)
-
-    on_ranks(check)
+    layer = SyncBatchNorm(CHANNELS, process_group=comm, momentum=1.0)
+    layer(ag.from_numpy(x[cuts(comm, 64)]))
+    np.testing.assert_allclose(layer.running_var.numpy(), x.astype(np.float64).var(0, ddof=1), rtol=1e-3)
 
 
-def test_a_rank_that_needs_no_gradient_takes_part(on_ranks):
-    def check(comm):
-        x = ag.tensor(np.arange(6.0).reshape(2, 3) * (comm.rank + 1), requires_grad=comm.rank == comm.size - 1)
-        layer = SyncBatchNorm(3, affine=False, dtype=ag.float64, process_group=comm)
-        (layer(x) ** 3).sum().backward()
-        assert (x.grad is not None) == x.requires_grad
-
-    on_ranks(check)
+def test_a_rank_that_needs_no_gradient_takes_part(comm):
+    x = ag.tensor(np.arange(6.0).reshape(2, 3) * (comm.rank + 1), requires_grad=comm.rank == comm.size - 1)
+    layer = SyncBatchNorm(3, affine=False, dtype=ag.float64, process_group=comm)
+    (layer(x) ** 3).sum().backward()
+    assert (x.grad is not None) == x.requires_grad
 
 
 # --- in DataParallel ------------------------------------------------------------------------------------------------
@@ -279,25 +260,19 @@ def test_one_rank_is_batch_norm():
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("shape, words", [((4,), "at least 2D"), ((4, 2), "2 channels")])
-def test_a_wrong_input_on_one_rank_is_an_error_on_all(on_ranks, shape, words):
-    def check(comm):
-        layer = SyncBatchNorm(3, process_group=comm)
-        with pytest.raises(CollectiveError if comm.size > 1 else (ValueError, RuntimeError), match=words):
-            layer(ag.ones(*(shape if comm.rank == comm.size - 1 else (4, 3))))
-
-    on_ranks(check)
+def test_a_wrong_input_on_one_rank_is_an_error_on_all(comm, shape, words):
+    layer = SyncBatchNorm(3, process_group=comm)
+    with pytest.raises(CollectiveError if comm.size > 1 else (ValueError, RuntimeError), match=words):
+        layer(ag.ones(*(shape if comm.rank == comm.size - 1 else (4, 3))))
 
 
-def test_one_value_per_channel_in_all(on_ranks):
-    def check(comm):
-        layer = SyncBatchNorm(3, process_group=comm)
-        with pytest.raises(ValueError, match="more than 1 value per channel"):
-            layer(ag.ones(int(comm.rank == 0), 3))
-        assert layer(ag.ones(0, 3)).shape == (0, 3)      # no row anywhere: nothing to normalise
-        if comm.size > 1:
-            assert layer.running_var.tolist() == [1, 1, 1]
-
-    on_ranks(check)
+def test_one_value_per_channel_in_all(comm):
+    layer = SyncBatchNorm(3, process_group=comm)
+    with pytest.raises(ValueError, match="more than 1 value per channel"):
+        layer(ag.ones(int(comm.rank == 0), 3))
+    assert layer(ag.ones(0, 3)).shape == (0, 3)      # no row anywhere: nothing to normalise
+    if comm.size > 1:
+        assert layer.running_var.tolist() == [1, 1, 1]
 
 
 def test_a_replica_that_fails_or_stays_away_ends_the_meeting():
@@ -342,59 +317,48 @@ def test_ranks_as_threads_find_their_own_communicator():
 
 
 @pytest.mark.parametrize("where", ["forward", "backward", "both"])
-def test_weights_of_the_step(on_ranks, where):
+def test_weights_of_the_step(comm, where):
     """Tokens instead of rows: the gradient of the weighted mean over all ranks, also through the statistics."""
     x, t = np.random.default_rng(15).standard_normal((2, 13, 4))
     t = np.concatenate([t, t[:, :1]], 1)
-
-    def check(comm):
-        counts = [2.0 + r * r for r in range(comm.size)]
-        whole, model = Net(), DataParallel(convert_sync_batchnorm(Net()), comm=comm)
-        losses = ((whole(ag.from_numpy(x)) - ag.from_numpy(t)) ** 4).sum(1)
-        ranks = [range(13)[r::comm.size] for r in range(comm.size)]
-        (sum(losses[list(rows)].mean() * w for rows, w in zip(ranks, counts, strict=True)) / sum(counts)).backward()
-        mine = list(ranks[comm.rank])
-        nothing = contextlib.nullcontext()
-        for _ in range(2):
-            model.zero_grad()
-            model.module.load_state_dict(Net().state_dict())
-            with model.weighted(counts[comm.rank]) if where != "backward" else nothing:
-                loss = ((model(ag.from_numpy(x[mine])) - ag.from_numpy(t[mine])) ** 4).sum(1).mean()
-            with model.weighted(counts[comm.rank]) if where != "forward" else nothing:
-                loss.backward()
-        for p, q in zip(model.parameters(), whole.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-10)
-
-    on_ranks(check)
+    counts = [2.0 + r * r for r in range(comm.size)]
+    whole, model = Net(), DataParallel(convert_sync_batchnorm(Net()), comm=comm)
+    losses = ((whole(ag.from_numpy(x)) - ag.from_numpy(t)) ** 4).sum(1)
+    ranks = [range(13)[r::comm.size] for r in range(comm.size)]
+    (sum(losses[list(rows)].mean() * w for rows, w in zip(ranks, counts, strict=True)) / sum(counts)).backward()
+    mine = list(ranks[comm.rank])
+    nothing = contextlib.nullcontext()
+    for _ in range(2):
+        model.zero_grad()
+        model.module.load_state_dict(Net().state_dict())
+        with model.weighted(counts[comm.rank]) if where != "backward" else nothing:
+            loss = ((model(ag.from_numpy(x[mine])) - ag.from_numpy(t[mine])) ** 4).sum(1).mean()
+        with model.weighted(counts[comm.rank]) if where != "forward" else nothing:
+            loss.backward()
+    for p, q in zip(model.parameters(), whole.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-10)
 
 
-def test_grad_of_parameters_and_micro_batches(on_ranks):
+def test_grad_of_parameters_and_micro_batches(comm):
     x = np.random.default_rng(16).standard_normal((2, 13, 4))
-
-    def check(comm):
-        whole, model = Net(), DataParallel(convert_sync_batchnorm(Net()), comm=comm)
-        rows = cuts(comm)
-        expected = ag.grad((whole(ag.from_numpy(x[0])) ** 4).mean(), list(whole.parameters()))
-        for g, h in zip(ag.grad((model(ag.from_numpy(x[0][rows])) ** 4).mean(), list(model.parameters())), expected, strict=True):
-            np.testing.assert_allclose(g.numpy(), h.numpy(), rtol=1e-10, atol=1e-10)
-        for batch in x:
-            (whole(ag.from_numpy(batch)) ** 4).mean().backward()
-        with model.no_sync():
-            (model(ag.from_numpy(x[0][rows])) ** 4).mean().backward()
-        (model(ag.from_numpy(x[1][rows])) ** 4).mean().backward()
-        for p, q in zip(model.parameters(), whole.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-10)
-
-    on_ranks(check)
+    whole, model = Net(), DataParallel(convert_sync_batchnorm(Net()), comm=comm)
+    rows = cuts(comm)
+    expected = ag.grad((whole(ag.from_numpy(x[0])) ** 4).mean(), list(whole.parameters()))
+    for g, h in zip(ag.grad((model(ag.from_numpy(x[0][rows])) ** 4).mean(), list(model.parameters())), expected, strict=True):
+        np.testing.assert_allclose(g.numpy(), h.numpy(), rtol=1e-10, atol=1e-10)
+    for batch in x:
+        (whole(ag.from_numpy(batch)) ** 4).mean().backward()
+    with model.no_sync():
+        (model(ag.from_numpy(x[0][rows])) ** 4).mean().backward()
+    (model(ag.from_numpy(x[1][rows])) ** 4).mean().backward()
+    for p, q in zip(model.parameters(), whole.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-10)
 
 
-def test_join_is_refused_in_time(on_ranks):
-    def check(comm):
-        model = DataParallel(convert_sync_batchnorm(Net()), comm=comm)
-        if comm.size > 1:
-            with pytest.raises(NotImplementedError, match="throw_on_early_termination"):
-                model.join()
-            with model.join(throw_on_early_termination=True):
-                pass
-
-    on_ranks(check)
+def test_join_is_refused_in_time(comm):
+    model = DataParallel(convert_sync_batchnorm(Net()), comm=comm)
+    if comm.size > 1:
+        with pytest.raises(NotImplementedError, match="throw_on_early_termination"):
+            model.join()
+        with model.join(throw_on_early_termination=True):
+            pass

@@ -73,54 +73,48 @@ def step(way, model, comm):
 
 @pytest.mark.parametrize("second", WAYS)
 @pytest.mark.parametrize("first", WAYS)
-def test_wrapped_again(on_ranks, first, second):
-    def check(comm):
-        if comm.size == 5:                           # nothing that 3 do not show
-            return
-        for used, kept in ((False, False), (True, True)):
-            net = make()
-            model = wrap(first, net, comm)
-            if used:
-                assert step(first, model, comm)
-            if not kept:
-                del model
-                gc.collect()
-            again = refused(lambda net=net: wrap(second, net, comm))
+def test_wrapped_again(comm, first, second):
+    if comm.size == 5:                           # nothing that 3 do not show
+        return
+    for used, kept in ((False, False), (True, True)):
+        net = make()
+        model = wrap(first, net, comm)
+        if used:
+            assert step(first, model, comm)
+        if not kept:
+            del model
+            gc.collect()
+        again = refused(lambda net=net: wrap(second, net, comm))
+        if again is not None:
+            fine = step(second, again, comm)
+            assert fine or first in ("optimizer", "gradients", "parameters")
+        if kept:
+            step(first, model, comm)
             if again is not None:
-                fine = step(second, again, comm)
-                assert fine or first in ("optimizer", "gradients", "parameters")
-            if kept:
-                step(first, model, comm)
-                if again is not None:
-                    step(second, again, comm)
-
-    on_ranks(check)
+                step(second, again, comm)
 
 
 @pytest.mark.parametrize("outer", WAYS)
 @pytest.mark.parametrize("inner", WAYS)
-def test_wrapped_inside(on_ranks, inner, outer):
+def test_wrapped_inside(comm, inner, outer):
     """A wrapper, or a module with a wrapped layer, is wrapped; a layer of a wrapped module is; a copy is."""
-    def check(comm):
-        if comm.size == 5:
-            return
-        model = refused(lambda: wrap(outer, wrap(inner, make(), comm), comm))
-        assert step(outer, model, comm) if model is not None else {inner, outer} != {"ranks"}
-        net = make()
-        net[0] = wrap(inner, net[0], comm)
-        model = refused(lambda: wrap(outer, net, comm))
-        assert model is None or (step(outer, model, comm) and step(outer, model, comm))
-        net = make()
-        model = wrap(inner, net, comm)
-        part = refused(lambda: wrap(outer, net[0], comm))
-        assert step(inner, model, comm) or part is not None
-        model = wrap(inner, make(), comm)
-        assert step(inner, model, comm)
-        if inner != "parameters":
-            other = wrap(outer, copy.deepcopy(model.module), comm)
-            assert step(outer, other, comm) and step(inner, model, comm) and step(outer, other, comm)
-        if inner not in ("optimizer", "gradients", "parameters"):
-            other = copy.deepcopy(model)
-            assert step(inner, other, comm) and step(inner, model, comm) and step(inner, other, comm)
-
-    on_ranks(check)
+    if comm.size == 5:
+        return
+    model = refused(lambda: wrap(outer, wrap(inner, make(), comm), comm))
+    assert step(outer, model, comm) if model is not None else {inner, outer} != {"ranks"}
+    net = make()
+    net[0] = wrap(inner, net[0], comm)
+    model = refused(lambda: wrap(outer, net, comm))
+    assert model is None or (step(outer, model, comm) and step(outer, model, comm))
+    net = make()
+    model = wrap(inner, net, comm)
+    part = refused(lambda: wrap(outer, net[0], comm))
+    assert step(inner, model, comm) or part is not None
+    model = wrap(inner, make(), comm)
+    assert step(inner, model, comm)
+    if inner != "parameters":
+        other = wrap(outer, copy.deepcopy(model.module), comm)
+        assert step(outer, other, comm) and step(inner, model, comm) and step(outer, other, comm)
+    if inner not in ("optimizer", "gradients", "parameters"):
+        other = copy.deepcopy(model)
+        assert step(inner, other, comm) and step(inner, model, comm) and step(inner, other, comm)

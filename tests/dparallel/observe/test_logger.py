@@ -50,136 +50,123 @@ def expected(rows_of_steps, every):
     return lines
 
 
-def test_as_one_process(on_all_kinds):
+@pytest.mark.devices
+def test_as_one_process(comm):
     """Unequal rows, ranks without any, steps that are no multiple of the interval: the numbers of one process, exactly, since
     rows are multiples of 1/64 and weights small."""
-    def check(comm):
-        steps, out = batches(), Lines()
-        with Logger(every=4, reduce={"n": "sum"}, console=False, outputs=[out], comm=comm) as log:
-            for rows in steps:
-                mine = comm.share(rows)
-                total = ag.tensor(float(mine.sum()) if len(mine) else 0.0, dtype=ag.float64, requires_grad=True)
-                if len(mine):
-                    log({"loss": total * 1.0 if len(mine) == 1 else total / len(mine)}, n=np.int64(len(mine)), rows=len(mine))
-                elif comm.rank % 2:
-                    log()
-                else:
-                    log(loss=math.nan, n=0, rows=0)
-            assert log.step == 10
-        want = expected(steps, 4)
-        if comm.rank == 0:
-            assert [step for step, _ in out.lines] == [step for step, _ in want] == [4, 8, 10] and out.closed == 1
-            for (_, line), (_, values) in zip(out.lines, want):
-                assert list(line) == ["loss", "n"] and line["n"] == values["n"]
-                assert line["loss"] == pytest.approx(values["loss"], rel=1e-15, abs=1e-17)
-        else:
-            assert out.lines == [] and out.closed == 0
-        log.close()                                  # a second time
-
-    on_all_kinds(check)
+    steps, out = batches(), Lines()
+    with Logger(every=4, reduce={"n": "sum"}, console=False, outputs=[out], comm=comm) as log:
+        for rows in steps:
+            mine = comm.share(rows)
+            total = ag.tensor(float(mine.sum()) if len(mine) else 0.0, dtype=ag.float64, requires_grad=True)
+            if len(mine):
+                log({"loss": total * 1.0 if len(mine) == 1 else total / len(mine)}, n=np.int64(len(mine)), rows=len(mine))
+            elif comm.rank % 2:
+                log()
+            else:
+                log(loss=math.nan, n=0, rows=0)
+        assert log.step == 10
+    want = expected(steps, 4)
+    if comm.rank == 0:
+        assert [step for step, _ in out.lines] == [step for step, _ in want] == [4, 8, 10] and out.closed == 1
+        for (_, line), (_, values) in zip(out.lines, want):
+            assert list(line) == ["loss", "n"] and line["n"] == values["n"]
+            assert line["loss"] == pytest.approx(values["loss"], rel=1e-15, abs=1e-17)
+    else:
+        assert out.lines == [] and out.closed == 0
+    log.close()                                  # a second time
 
 
-def test_now_flush_and_last(on_all_kinds):
-    def check(comm):
-        out = Lines()
-        log = Logger(every=100, reduce={"lr": "last", "k": "sum"}, console=False, outputs=[out], step=7, comm=comm)
-        for k in range(3):
-            log(loss=comm.rank + 1, rows=1, lr=0.1 * (k + 1) + comm.rank, k=1)
-        processes = comm.size if len(comm.held) == 1 else 1
-        found = log.now({"test/loss": comm.rank if comm.rank else math.nan}, rows=comm.rank)
-        mean = sum(r * r for r in range(processes)) / max(1, sum(range(processes)))
-        assert found == {"test/loss": mean} if processes > 1 else math.isnan(found["test/loss"])
-        assert log.now() == {}                       # nobody has anything
+@pytest.mark.devices
+def test_now_flush_and_last(comm):
+    out = Lines()
+    log = Logger(every=100, reduce={"lr": "last", "k": "sum"}, console=False, outputs=[out], step=7, comm=comm)
+    for k in range(3):
+        log(loss=comm.rank + 1, rows=1, lr=0.1 * (k + 1) + comm.rank, k=1)
+    processes = comm.size if len(comm.held) == 1 else 1
+    found = log.now({"test/loss": comm.rank if comm.rank else math.nan}, rows=comm.rank)
+    mean = sum(r * r for r in range(processes)) / max(1, sum(range(processes)))
+    assert found == {"test/loss": mean} if processes > 1 else math.isnan(found["test/loss"])
+    assert log.now() == {}                       # nobody has anything
+    log.flush()
+    log.flush()                                  # nothing since
+    log(loss=2.0, lr=1.0, k=1)
+    log.close()
+    if comm.rank == 0:
+        assert out.lines[1:] == [(10, {"loss": (processes + 1) / 2, "lr": 0.1 * 3, "k": 3.0 * processes}),
+                                 (11, {"loss": 2.0, "lr": 1.0, "k": processes})]
+        assert out.lines[0][0] == 10
+    with pytest.raises(RuntimeError, match="closed"):
+        log(loss=1.0)
+    with pytest.raises(RuntimeError, match="closed"):
         log.flush()
-        log.flush()                                  # nothing since
-        log(loss=2.0, lr=1.0, k=1)
-        log.close()
-        if comm.rank == 0:
-            assert out.lines[1:] == [(10, {"loss": (processes + 1) / 2, "lr": 0.1 * 3, "k": 3.0 * processes}),
-                                     (11, {"loss": 2.0, "lr": 1.0, "k": processes})]
-            assert out.lines[0][0] == 10
-        with pytest.raises(RuntimeError, match="closed"):
-            log(loss=1.0)
-        with pytest.raises(RuntimeError, match="closed"):
-            log.flush()
-
-    on_all_kinds(check)
 
 
-def test_nobody_waits(on_ranks):
+def test_nobody_waits(comm):
     """Rank 0 makes 50 intervals before the others have made one: it is not held up, and the lines are right in the end."""
-    def check(comm):
-        out = Lines()
-        log = Logger(every=2, console=False, outputs=[out], comm=comm)
-        if comm.rank == 0:
-            for k in range(100):
-                log(x=k)
-        comm.barrier()
-        if comm.rank:
-            for _ in range(3):
-                log(x=0, rows=3)
-        log.close()
-        if comm.rank == 0:
-            others = comm.size - 1
-            assert [step for step, _ in out.lines] == list(range(2, 101, 2))
-            assert out.lines[0][1]["x"] == 1 / (2 + 6 * others) and out.lines[1][1]["x"] == 5 / (2 + 3 * others)
-            assert [line["x"] for _, line in out.lines[2:]] == [k + 0.5 for k in range(4, 100, 2)]
-        assert log.step == 100
-
-    on_ranks(check)
+    out = Lines()
+    log = Logger(every=2, console=False, outputs=[out], comm=comm)
+    if comm.rank == 0:
+        for k in range(100):
+            log(x=k)
+    comm.barrier()
+    if comm.rank:
+        for _ in range(3):
+            log(x=0, rows=3)
+    log.close()
+    if comm.rank == 0:
+        others = comm.size - 1
+        assert [step for step, _ in out.lines] == list(range(2, 101, 2))
+        assert out.lines[0][1]["x"] == 1 / (2 + 6 * others) and out.lines[1][1]["x"] == 5 / (2 + 3 * others)
+        assert [line["x"] for _, line in out.lines[2:]] == [k + 0.5 for k in range(4, 100, 2)]
+    assert log.step == 100
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_join(on_ranks, together):
+def test_join(comm, together):
     """Ranks run out of batches: rank 0 first, which writes lines of names that it has never met. In Join([model, log]) the
     lines come while the others go on."""
-    def check(comm):
-        out, net = Lines(), nn.Linear(2, 1)
-        model = DataParallel(net, comm=comm)
-        optimizer = optim.SGD(model.parameters(), lr=0.1)
-        log = Logger(every=2, console=False, outputs=[out], comm=comm, reduce={"rows": "sum"})
-        rng, steps = np.random.default_rng(comm.rank), 3 + 4 * comm.rank
-        with Join([model, log]) if together else model.join():
-            for step in range(steps):
-                loss = model(ag.tensor(rng.standard_normal((comm.rank + 1, 2)), dtype=ag.float32)).mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                log({"rows": comm.rank + 1, **({"late": step} if step >= 6 else {})}, loss=loss, rows=comm.rank + 1)
-        assert comm.rank or not together or len(out.lines) >= (min(log.step, 6) - 1) // 2
-        log.close()
-        if comm.rank == 0:
-            last = 3 + 4 * (comm.size - 1)
-            assert log.step == last and [step for step, _ in out.lines] == [*range(2, last + 1, 2), *([last] if last % 2 else [])]
-            assert sum(line["rows"] for _, line in out.lines) == sum((3 + 4 * r) * (r + 1) for r in range(comm.size))
-            assert [("late" in line) for step, line in out.lines] == [step > 6 for step, _ in out.lines]
-        verify(model)
-
-    on_ranks(check)
+    out, net = Lines(), nn.Linear(2, 1)
+    model = DataParallel(net, comm=comm)
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    log = Logger(every=2, console=False, outputs=[out], comm=comm, reduce={"rows": "sum"})
+    rng, steps = np.random.default_rng(comm.rank), 3 + 4 * comm.rank
+    with Join([model, log]) if together else model.join():
+        for step in range(steps):
+            loss = model(ag.tensor(rng.standard_normal((comm.rank + 1, 2)), dtype=ag.float32)).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            log({"rows": comm.rank + 1, **({"late": step} if step >= 6 else {})}, loss=loss, rows=comm.rank + 1)
+    assert comm.rank or not together or len(out.lines) >= (min(log.step, 6) - 1) // 2
+    log.close()
+    if comm.rank == 0:
+        last = 3 + 4 * (comm.size - 1)
+        assert log.step == last and [step for step, _ in out.lines] == [*range(2, last + 1, 2), *([last] if last % 2 else [])]
+        assert sum(line["rows"] for _, line in out.lines) == sum((3 + 4 * r) * (r + 1) for r in range(comm.size))
+        assert [("late" in line) for step, line in out.lines] == [step > 6 for step, _ in out.lines]
+    verify(model)
 
 
-def test_other_names_are_an_error_on_all_ranks(on_ranks):
-    def check(comm):
-        log = Logger(every=1, console=False, comm=comm)
-        if comm.size > 1:
-            try:
-                log(**{"loss" if comm.rank != 1 else "lost": 1.0})
-                log.flush()
-            except CollectiveError as error:
-                own = "lost" if comm.rank == 1 else "loss"
-                others = ", ".join(str(rank) for rank in range(comm.size) if rank != 1)
-                assert f"here they are ['{own}']" in str(error) and f"(alike on ranks {others} | 1)" in str(error)
-            else:
-                raise AssertionError("no error")
-            comm.barrier()
-            with pytest.raises(CollectiveError, match="different names"):
-                log.now({"a" if comm.rank else "b": 1})
-            for settings in ({"every": 2 + comm.rank}, {"reduce": {"x": "sum"} if comm.rank else {}}, {"step": comm.rank}):
-                with pytest.raises(CollectiveError, match=r"Logger\(\): rank 1 has every, step, reduce"):
-                    Logger(console=False, comm=comm, **settings)
-        log._leave()
-
-    on_ranks(check)
+def test_other_names_are_an_error_on_all_ranks(comm):
+    log = Logger(every=1, console=False, comm=comm)
+    if comm.size > 1:
+        try:
+            log(**{"loss" if comm.rank != 1 else "lost": 1.0})
+            log.flush()
+        except CollectiveError as error:
+            own = "lost" if comm.rank == 1 else "loss"
+            others = ", ".join(str(rank) for rank in range(comm.size) if rank != 1)
+            assert f"here they are ['{own}']" in str(error) and f"(alike on ranks {others} | 1)" in str(error)
+        else:
+            raise AssertionError("no error")
+        comm.barrier()
+        with pytest.raises(CollectiveError, match="different names"):
+            log.now({"a" if comm.rank else "b": 1})
+        for settings in ({"every": 2 + comm.rank}, {"reduce": {"x": "sum"} if comm.rank else {}}, {"step": comm.rank}):
+            with pytest.raises(CollectiveError, match=r"Logger\(\): rank 1 has every, step, reduce"):
+                Logger(console=False, comm=comm, **settings)
+    log._leave()
 
 
 def test_an_output_that_fails_is_an_error_on_all_ranks(on_ranks, tmp_path):
@@ -197,33 +184,27 @@ def test_an_output_that_fails_is_an_error_on_all_ranks(on_ranks, tmp_path):
     on_ranks(check)
 
 
-def test_an_error_in_the_block(on_ranks):
+def test_an_error_in_the_block(comm):
     """No rank waits for others then; what is complete is written, and outputs are closed."""
-    def check(comm):
-        out = Lines()
-        with pytest.raises(KeyError), Logger(every=1, console=False, outputs=[out], comm=comm) as log:
-            log(x=1.0)
-            comm.barrier()
-            if comm.rank == comm.size - 1:
-                raise KeyError
-            log(x=2.0)
+    out = Lines()
+    with pytest.raises(KeyError), Logger(every=1, console=False, outputs=[out], comm=comm) as log:
+        log(x=1.0)
+        comm.barrier()
+        if comm.rank == comm.size - 1:
             raise KeyError
-        assert comm.rank or (out.lines[0] == (1, {"x": 1.0}) and out.closed == 1)
+        log(x=2.0)
+        raise KeyError
+    assert comm.rank or (out.lines[0] == (1, {"x": 1.0}) and out.closed == 1)
 
-    on_ranks(check)
 
-
-def test_preempted_ranks_leave_together(on_ranks):
+def test_preempted_ranks_leave_together(comm):
     """What was logged since the last line is written."""
-    def check(comm):
-        out = Lines()
-        with pytest.raises(Preempted), Logger(every=10, console=False, outputs=[out], comm=comm) as log:
-            log(x=comm.rank)
-            comm.barrier()
-            raise Preempted(75)
-        assert out.lines == ([(1, {"x": (comm.size - 1) / 2})] if comm.rank == 0 else [])
-
-    on_ranks(check)
+    out = Lines()
+    with pytest.raises(Preempted), Logger(every=10, console=False, outputs=[out], comm=comm) as log:
+        log(x=comm.rank)
+        comm.barrier()
+        raise Preempted(75)
+    assert out.lines == ([(1, {"x": (comm.size - 1) / 2})] if comm.rank == 0 else [])
 
 
 @pytest.mark.parametrize("arguments, error, text", [

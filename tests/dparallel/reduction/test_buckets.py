@@ -41,14 +41,11 @@ def test_buckets_fit_the_model():
     assert [default_capacity(mb * 2**20) / 2**20 for mb in (0, 1, 4, 8, 80, 200, 4000)] == [0.5, 0.5, 0.5, 1, 10, 25, 25]
 
 
-def test_what_is_frozen_does_not_count(on_ranks):
-    def check(comm):
-        frozen = nn.Linear(2000, 2000)
-        frozen.requires_grad_(False)
-        model = DataParallel(nn.Sequential(frozen, nn.Linear(2000, 600)), comm=comm, batch="own")
-        assert model.logging_data()["bucket_cap_bytes"] == int(default_capacity((2000 * 600 + 600) * 4)) < 1 << 20
-
-    on_ranks(check)
+def test_what_is_frozen_does_not_count(comm):
+    frozen = nn.Linear(2000, 2000)
+    frozen.requires_grad_(False)
+    model = DataParallel(nn.Sequential(frozen, nn.Linear(2000, 600)), comm=comm, batch="own")
+    assert model.logging_data()["bucket_cap_bytes"] == int(default_capacity((2000 * 600 + 600) * 4)) < 1 << 20
 
 
 class Large(nn.Module):
@@ -68,29 +65,23 @@ class Large(nn.Module):
     pytest.param(Large, (3, 8), {"large.weight"}, {"small.weight", "small.bias"}, id="a large weight does not wait for small ones"),
     pytest.param(lambda: nn.Sequential(nn.Linear(1000, 300), nn.Linear(300, 500)), (3, 1000), {"1.weight"},
                  {"0.weight", "0.bias"}, id="a bias does not travel alone")])
-def test_what_travels_together(on_ranks, make, rows, first, last):
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own")
-        if comm.size > 1:
-            for _ in range(2):
-                model(ag.ones(*rows)).sum().backward()
-                one, other = model.logging_data()["bucket_parameters"]
-                assert first <= set(one) and last <= set(other)
-
-    on_ranks(check)
+def test_what_travels_together(comm, make, rows, first, last):
+    model = DataParallel(make(), comm=comm, batch="own")
+    if comm.size > 1:
+        for _ in range(2):
+            model(ag.ones(*rows)).sum().backward()
+            one, other = model.logging_data()["bucket_parameters"]
+            assert first <= set(one) and last <= set(other)
 
 
-def test_parameters_are_in_one_bucket_after_a_first_step_that_was_skipped(on_ranks):
-    def check(comm):
-        model = DataParallel(nn.Sequential(*[nn.Linear(8, 8) for _ in range(3)]), bucket_cap_mb=0.0001, comm=comm, batch="own")
-        for step in range(3):
-            with model.skipping() as done:
-                model(ag.full((2, 8), float("nan") if step == 0 else 1.0)).sum().backward()
-            assert done.skipped == (step == 0)
-        names = [name for bucket in model._sum.reducer.buckets for name in bucket.names] if comm.size > 1 else []
-        assert comm.size == 1 or sorted(names) == sorted(name for name, _ in model.module.named_parameters())
-
-    on_ranks(check)
+def test_parameters_are_in_one_bucket_after_a_first_step_that_was_skipped(comm):
+    model = DataParallel(nn.Sequential(*[nn.Linear(8, 8) for _ in range(3)]), bucket_cap_mb=0.0001, comm=comm, batch="own")
+    for step in range(3):
+        with model.skipping() as done:
+            model(ag.full((2, 8), float("nan") if step == 0 else 1.0)).sum().backward()
+        assert done.skipped == (step == 0)
+    names = [name for bucket in model._sum.reducer.buckets for name in bucket.names] if comm.size > 1 else []
+    assert comm.size == 1 or sorted(names) == sorted(name for name, _ in model.module.named_parameters())
 
 
 def waiting(node_seconds, nodes):
@@ -133,40 +124,37 @@ def test_sums_over_mpi_go_on_while_nodes_run(monkeypatch):
     assert comm.size == 1 or {1, 2} == set(asked)
 
 
-def test_sums_go_on_between_nodes_and_in_replays(on_ranks):
+def test_sums_go_on_between_nodes_and_in_replays(comm):
     """One that is not back yet is asked after each node, and no more once it is."""
-    def check(comm):
-        model = DataParallel(Large(lambda h: (h * 1.0).exp() * 1.0), comm=comm, batch="own")
-        if comm.size == 1:
-            return
-        step_of = optim.SGD(model.parameters(), lr=0.01)
+    model = DataParallel(Large(lambda h: (h * 1.0).exp() * 1.0), comm=comm, batch="own")
+    if comm.size == 1:
+        return
+    step_of = optim.SGD(model.parameters(), lr=0.01)
 
-        def step():
-            step_of.zero_grad()
-            loss = model(ag.ones(2, 8)).sum()
-            loss.backward()
-            step_of.step()
-            return loss
+    def step():
+        step_of.zero_grad()
+        loss = model(ag.ones(2, 8)).sum()
+        loss.backward()
+        step_of.step()
+        return loss
 
-        step(), step()
-        transport, asked = model._sum.reducer.transport, []
-        answers = itertools.cycle([False, False, True])
+    step(), step()
+    transport, asked = model._sum.reducer.transport, []
+    answers = itertools.cycle([False, False, True])
 
-        def progress():
-            asked.append(next(answers))
-            return asked[-1]
+    def progress():
+        asked.append(next(answers))
+        return asked[-1]
 
-        transport.progress = progress
-        step()
-        assert asked[:3] == [False, False, True] and len(asked) < 7
-        replayed = ag.trace_step(step)
-        replayed(), replayed()
-        asked.clear()
-        replayed()
-        assert asked, "a replay asks after each gradient"
-        del transport.progress
-
-    on_ranks(check)
+    transport.progress = progress
+    step()
+    assert asked[:3] == [False, False, True] and len(asked) < 7
+    replayed = ag.trace_step(step)
+    replayed(), replayed()
+    asked.clear()
+    replayed()
+    assert asked, "a replay asks after each gradient"
+    del transport.progress
 
 
 def test_functions_are_called_between_nodes_until_they_leave():

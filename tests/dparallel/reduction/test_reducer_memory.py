@@ -44,24 +44,21 @@ def test_a_gradient_in_its_home_is_the_same(use, hooked, passes):
         np.testing.assert_array_equal(plain, own)
 
 
-def test_a_large_product_is_written_into_the_bucket(on_ranks):
-    def check(comm):
-        model = DataParallel(nn.Linear(90, 70), comm=comm, batch="own")
-        x = ag.tensor(np.random.default_rng(1).normal(size=(50, 90)).astype(np.float32))
-        for _ in range(2):
-            model.zero_grad()
-            model(x).square().mean().backward()
-        own = nn.Linear(90, 70)
-        own.load_state_dict(model.module.state_dict())
-        own(x).square().mean().backward()
-        np.testing.assert_allclose(model.module.weight.grad.numpy(), own.weight.grad.numpy(), rtol=2e-5, atol=1e-7)
-
-    on_ranks(check)
+def test_a_large_product_is_written_into_the_bucket(comm):
+    model = DataParallel(nn.Linear(90, 70), comm=comm, batch="own")
+    x = ag.tensor(np.random.default_rng(1).normal(size=(50, 90)).astype(np.float32))
+    for _ in range(2):
+        model.zero_grad()
+        model(x).square().mean().backward()
+    own = nn.Linear(90, 70)
+    own.load_state_dict(model.module.state_dict())
+    own(x).square().mean().backward()
+    np.testing.assert_allclose(model.module.weight.grad.numpy(), own.weight.grad.numpy(), rtol=2e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("rows", [[8, 8, 8, 8], [10, 10, 10, 10], [3, 7, 1, 5], [0, 5, 2, 9]])
 @pytest.mark.parametrize("first", [1, 6, 64])
-def test_the_unit_of_weights_changes_no_bit(on_ranks, rows, first):
+def test_the_unit_of_weights_changes_no_bit(comm, rows, first):
     """Gradients after a first pass of other rows are bitwise those of a model without it."""
     def gradients(comm, warmed):
         net = nn.Linear(4, 3).float()
@@ -77,33 +74,27 @@ def test_the_unit_of_weights_changes_no_bit(on_ranks, rows, first):
     def batch(comm, n):
         return ag.tensor(np.random.default_rng(10 + comm.rank).normal(size=(n, 4)).astype(np.float32))
 
-    def check(comm):
-        for cold, warm in zip(gradients(comm, False), gradients(comm, True), strict=True):
-            np.testing.assert_array_equal(cold, warm)
-
-    on_ranks(check)
+    for cold, warm in zip(gradients(comm, False), gradients(comm, True), strict=True):
+        np.testing.assert_array_equal(cold, warm)
 
 
-def test_a_rank_that_raised_in_its_first_pass_counts_in_the_same_unit(on_ranks):
+def test_a_rank_that_raised_in_its_first_pass_counts_in_the_same_unit(comm):
     """All of its buckets had left, so the others went on, and know the unit."""
     def raises(g):
         raise ValueError("a hook of the input's")
 
-    def check(comm):
-        model = DataParallel(nn.Linear(4, 3), comm=comm, batch="own")
-        x = ag.tensor(np.full((32, 4), 1.0 + comm.rank, np.float32))
-        watched = x.clone().requires_grad_() * 1
-        if comm.rank == comm.size - 1:
-            watched.register_hook(raises)
-            with pytest.raises(ValueError, match="a hook of"):
-                model(watched).sum(1).mean().backward()
-        else:
+    model = DataParallel(nn.Linear(4, 3), comm=comm, batch="own")
+    x = ag.tensor(np.full((32, 4), 1.0 + comm.rank, np.float32))
+    watched = x.clone().requires_grad_() * 1
+    if comm.rank == comm.size - 1:
+        watched.register_hook(raises)
+        with pytest.raises(ValueError, match="a hook of"):
             model(watched).sum(1).mean().backward()
-        model.zero_grad()
-        model(x).sum(1).mean().backward()
-        np.testing.assert_allclose(model.module.weight.grad.numpy(), (comm.size + 1) / 2, rtol=1e-6)
-
-    on_ranks(check)
+    else:
+        model(watched).sum(1).mean().backward()
+    model.zero_grad()
+    model(x).sum(1).mean().backward()
+    np.testing.assert_allclose(model.module.weight.grad.numpy(), (comm.size + 1) / 2, rtol=1e-6)
 
 
 @pytest.mark.mpi
@@ -135,20 +126,17 @@ def test_ranks_whose_first_pass_met_others_sums_count_in_one_unit(bad):
 
 
 @pytest.mark.parametrize("seed", [False, True])
-def test_a_gradient_that_the_next_pass_is_computed_from(on_ranks, seed):
+def test_a_gradient_that_the_next_pass_is_computed_from(comm, seed):
     """It lies where the product of inputs and gradients is to be written."""
-    def check(comm):
-        net = nn.Linear(64, 64)
-        model = DataParallel(net, comm=comm, batch="own")
-        for _ in range(2):
-            model.zero_grad()
-            model(ag.ones(64, 64)).square().mean().backward()
-        old, like = net.weight.grad, nn.Linear(64, 64)
-        like.load_state_dict(net.state_dict())
-        for module, x in ((like, old.clone()), (model, old)):
-            model.zero_grad()
-            y = module(ag.ones(64, 64) if seed else x)
-            y.backward(x) if seed else y.square().mean().backward()
-        np.testing.assert_allclose(net.weight.grad.numpy(), like.weight.grad.numpy(), rtol=1e-4, atol=1e-7)
-
-    on_ranks(check)
+    net = nn.Linear(64, 64)
+    model = DataParallel(net, comm=comm, batch="own")
+    for _ in range(2):
+        model.zero_grad()
+        model(ag.ones(64, 64)).square().mean().backward()
+    old, like = net.weight.grad, nn.Linear(64, 64)
+    like.load_state_dict(net.state_dict())
+    for module, x in ((like, old.clone()), (model, old)):
+        model.zero_grad()
+        y = module(ag.ones(64, 64) if seed else x)
+        y.backward(x) if seed else y.square().mean().backward()
+    np.testing.assert_allclose(net.weight.grad.numpy(), like.weight.grad.numpy(), rtol=1e-4, atol=1e-7)

@@ -24,24 +24,21 @@ def one_backward(comm, shard):
 
 @pytest.mark.parametrize(("shard", "order"), [("optimizer", 2), ("gradients", 2), ("parameters", 2), ("gradients", 1),
                                               ("gradients", 3.5), ("parameters", float("inf")), ("optimizer", float("-inf"))])
-def test_clipping_by_the_norm_of_the_wholes(on_ranks, shard, order):
-    def check(comm):
-        model, plain = one_backward(comm, shard), one_backward(comm, None)          # of all kinds of parameters
-        extra = nn.Parameter(ag.ones(3, dtype=ag.float64))               # replicated: counts once
-        extra.grad = ag.full((3,), 0.5, dtype=ag.float64)
-        other = nn.Parameter(ag.ones(3, dtype=ag.float64))
-        other.grad = extra.grad.clone()
-        norm = nn.utils.clip_grad_norm_([*model.parameters(), extra], 0.1, order)
-        expected = nn.utils.clip_grad_norm_([*plain.parameters(), other], 0.1, order)
-        np.testing.assert_allclose(norm.numpy(), expected.numpy(), rtol=1e-12)
-        np.testing.assert_allclose(extra.grad.numpy(), other.grad.numpy(), rtol=1e-12)
-        for p, q in zip(model.parameters(), plain.parameters(), strict=True):
-            assert (p.grad is None) == (q.grad is None)
-            if comm.size > 1 and q.grad is not None:
-                np.testing.assert_allclose(p.grad.numpy().reshape(-1),
-                                           q.grad.numpy().reshape(-1)[p.shard.start:p.shard.stop], rtol=1e-12)
-
-    on_ranks(check)
+def test_clipping_by_the_norm_of_the_wholes(comm, shard, order):
+    model, plain = one_backward(comm, shard), one_backward(comm, None)          # of all kinds of parameters
+    extra = nn.Parameter(ag.ones(3, dtype=ag.float64))               # replicated: counts once
+    extra.grad = ag.full((3,), 0.5, dtype=ag.float64)
+    other = nn.Parameter(ag.ones(3, dtype=ag.float64))
+    other.grad = extra.grad.clone()
+    norm = nn.utils.clip_grad_norm_([*model.parameters(), extra], 0.1, order)
+    expected = nn.utils.clip_grad_norm_([*plain.parameters(), other], 0.1, order)
+    np.testing.assert_allclose(norm.numpy(), expected.numpy(), rtol=1e-12)
+    np.testing.assert_allclose(extra.grad.numpy(), other.grad.numpy(), rtol=1e-12)
+    for p, q in zip(model.parameters(), plain.parameters(), strict=True):
+        assert (p.grad is None) == (q.grad is None)
+        if comm.size > 1 and q.grad is not None:
+            np.testing.assert_allclose(p.grad.numpy().reshape(-1),
+                                       q.grad.numpy().reshape(-1)[p.shard.start:p.shard.stop], rtol=1e-12)
 
 
 def test_a_norm_that_is_not_finite_on_one_rank_is_an_error_on_all():
@@ -125,7 +122,7 @@ def groups(model):
 
 
 @pytest.mark.parametrize("kind", [optim.SGD, optim.AdamW])
-def test_zero_redundancy_equals_the_plain_optimizer(on_ranks, kind):
+def test_zero_redundancy_equals_the_plain_optimizer(comm, kind):
     options = {"lr": 0.02, "weight_decay": 0.1, **({"momentum": 0.9} if kind is optim.SGD else {})}
 
     def run(comm, make):
@@ -137,24 +134,21 @@ def test_zero_redundancy_equals_the_plain_optimizer(on_ranks, kind):
             scheduler.step()
         return values(model.state_dict()), optimizer
 
-    def check(comm):
-        weights, optimizer = run(comm, lambda params: ZeroRedundancyOptimizer(params, kind, process_group=comm, **options))
-        expected, plain = run(comm, lambda params: kind(params, **options))
-        same(weights, expected)
-        with pytest.raises(RuntimeError, match="not been consolidated on this rank"):
+    weights, optimizer = run(comm, lambda params: ZeroRedundancyOptimizer(params, kind, process_group=comm, **options))
+    expected, plain = run(comm, lambda params: kind(params, **options))
+    same(weights, expected)
+    with pytest.raises(RuntimeError, match="not been consolidated on this rank"):
+        optimizer.state_dict()
+    last = comm.size - 1
+    optimizer.consolidate_state_dict(to=last)
+    if comm.rank == last:
+        same_state(optimizer.state_dict(), plain.state_dict())
+    elif comm.size > 1:
+        with pytest.raises(RuntimeError, match="consolidate"):
             optimizer.state_dict()
-        last = comm.size - 1
-        optimizer.consolidate_state_dict(to=last)
-        if comm.rank == last:
-            same_state(optimizer.state_dict(), plain.state_dict())
-        elif comm.size > 1:
-            with pytest.raises(RuntimeError, match="consolidate"):
-                optimizer.state_dict()
-        held = sum(t.numel() for state in optimizer.optim.state.values() for t in state.values() if t.ndim)
-        whole = sum(t.numel() for state in plain.state.values() for t in state.values() if t.ndim)
-        assert abs(held - whole / comm.size) <= 24           # what is unused has no state, and lies on one rank or two
-
-    on_ranks(check)
+    held = sum(t.numel() for state in optimizer.optim.state.values() for t in state.values() if t.ndim)
+    whole = sum(t.numel() for state in plain.state.values() for t in state.values() if t.ndim)
+    assert abs(held - whole / comm.size) <= 24           # what is unused has no state, and lies on one rank or two
 
 
 def test_zero_redundancy_state_moves_between_numbers_of_ranks():

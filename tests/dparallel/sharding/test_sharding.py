@@ -38,27 +38,21 @@ def results(comm, shard, optimizer, kind, make=make_net):
 
 
 @pytest.mark.parametrize(("optimizer", "kind"), [(sgd, "even"), (adamw, "empty")])
-def test_equals_plain_data_parallel(on_ranks, optimizer, kind):
-    def check(comm):
-        plain_weights, plain_state = results(comm, None, optimizer, kind)
-        for shard in STAGES:
-            weights, state = results(comm, shard, optimizer, kind)
-            same(weights, plain_weights)
-            same_state(state, plain_state)
-
-    on_ranks(check)
+def test_equals_plain_data_parallel(comm, optimizer, kind):
+    plain_weights, plain_state = results(comm, None, optimizer, kind)
+    for shard in STAGES:
+        weights, state = results(comm, shard, optimizer, kind)
+        same(weights, plain_weights)
+        same_state(state, plain_state)
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_equals_one_process(on_ranks, shard):
-    def check(comm):
-        one = make_mlp()
-        train(one, optimizer := adamw(one.parameters()), comm, steps=3, whole=True)
-        weights, state = results(comm, shard, adamw, "uneven", make_mlp)
-        same(weights, values(one.state_dict()))
-        same_state(state, optimizer.state_dict())
-
-    on_ranks(check)
+def test_equals_one_process(comm, shard):
+    one = make_mlp()
+    train(one, optimizer := adamw(one.parameters()), comm, steps=3, whole=True)
+    weights, state = results(comm, shard, adamw, "uneven", make_mlp)
+    same(weights, values(one.state_dict()))
+    same_state(state, optimizer.state_dict())
 
 
 @pytest.mark.parametrize("shard", STAGES)
@@ -74,7 +68,7 @@ def test_a_script_without_ranks(shard):
         DataParallel(make_mlp(), comm=Devices(2), shard=shard)
 
 
-def test_groups_by_name_and_by_dimensions(on_ranks):
+def test_groups_by_name_and_by_dimensions(comm):
     def groups(model):
         named = list(model.named_parameters())
         return [{"params": [p for _, p in named if p.ndim >= 2], "weight_decay": 0.3},
@@ -87,33 +81,27 @@ def test_groups_by_name_and_by_dimensions(on_ranks):
         train(model, optimizer, comm, steps=2)
         return model, optimizer
 
-    def check(comm):
-        plain, plain_optimizer = run(comm, None)
-        for shard in STAGES:
-            model, optimizer = run(comm, shard)
-            same(values(model.state_dict()), values(plain.state_dict()))
-            same_state(optimizer.state_dict(), plain_optimizer.state_dict())
-            assert [n for n, _ in model.named_parameters()] == [n for n, _ in plain.named_parameters()]
-
-    on_ranks(check)
+    plain, plain_optimizer = run(comm, None)
+    for shard in STAGES:
+        model, optimizer = run(comm, shard)
+        same(values(model.state_dict()), values(plain.state_dict()))
+        same_state(optimizer.state_dict(), plain_optimizer.state_dict())
+        assert [n for n, _ in model.named_parameters()] == [n for n, _ in plain.named_parameters()]
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_slices_are_a_partition(on_ranks, shard):
-    def check(comm):
-        net = make_net()
-        whole = [(name, p.detach().numpy().copy()) for name, p in net.named_parameters()]
-        model = wrap(net, comm, shard)
-        for (name, w), (sliced, p) in zip(whole, model.named_parameters(), strict=True):
-            assert name == sliced
-            if comm.size == 1:
-                continue
-            assert p.shard.name == name and p.shard.shape == w.shape and p.ndim == max(w.ndim, 1)
-            np.testing.assert_array_equal(p.detach().numpy().reshape(-1), w.reshape(-1)[p.shard.start:p.shard.stop])
-        total = comm.total(sum(p.numel() for p in model.parameters()))
-        assert total == sum(w.size for _, w in whole) * (comm.size if comm.size == 1 else 1)
-
-    on_ranks(check)
+def test_slices_are_a_partition(comm, shard):
+    net = make_net()
+    whole = [(name, p.detach().numpy().copy()) for name, p in net.named_parameters()]
+    model = wrap(net, comm, shard)
+    for (name, w), (sliced, p) in zip(whole, model.named_parameters(), strict=True):
+        assert name == sliced
+        if comm.size == 1:
+            continue
+        assert p.shard.name == name and p.shard.shape == w.shape and p.ndim == max(w.ndim, 1)
+        np.testing.assert_array_equal(p.detach().numpy().reshape(-1), w.reshape(-1)[p.shard.start:p.shard.stop])
+    total = comm.total(sum(p.numel() for p in model.parameters()))
+    assert total == sum(w.size for _, w in whole) * (comm.size if comm.size == 1 else 1)
 
 
 @pytest.mark.parametrize("shard", STAGES)
@@ -192,63 +180,54 @@ def test_state_moves_between_numbers_of_ranks(shard):
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_saved_to_a_file_and_loaded_again(on_ranks, shard, tmp_path_factory):
-    def check(comm):
-        path = comm.broadcast_object(str(tmp_path_factory.mktemp("state") / "state.safetensors") if comm.rank == 0 else None)
-        model = wrap(make_mlp(), comm, shard)
-        optimizer = adamw(model.parameters())
-        train(model, optimizer, comm)
-        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-        if comm.rank == 0:
-            ag.save(state, path)
-        comm.barrier()
-        other = wrap(make_mlp(), comm, None)
-        other_optimizer = adamw(other.parameters())
-        loaded = ag.load(path)
-        other.load_state_dict(loaded["model"])
-        other_optimizer.load_state_dict(loaded["optimizer"])
-        train(model, optimizer, comm)
-        train(other, other_optimizer, comm)
-        same(values(model.state_dict()), values(other.state_dict()))
-
-    on_ranks(check)
+def test_saved_to_a_file_and_loaded_again(comm, shard, tmp_path_factory):
+    path = comm.broadcast_object(str(tmp_path_factory.mktemp("state") / "state.safetensors") if comm.rank == 0 else None)
+    model = wrap(make_mlp(), comm, shard)
+    optimizer = adamw(model.parameters())
+    train(model, optimizer, comm)
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+    if comm.rank == 0:
+        ag.save(state, path)
+    comm.barrier()
+    other = wrap(make_mlp(), comm, None)
+    other_optimizer = adamw(other.parameters())
+    loaded = ag.load(path)
+    other.load_state_dict(loaded["model"])
+    other_optimizer.load_state_dict(loaded["optimizer"])
+    train(model, optimizer, comm)
+    train(other, other_optimizer, comm)
+    same(values(model.state_dict()), values(other.state_dict()))
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_whole_right_after_the_step(on_ranks, shard):
-    def check(comm):
-        model = wrap(make_mlp(), comm, shard)
-        optimizer = sgd(model.parameters())
-        train(model, optimizer, comm, steps=2)
-        plain = wrap(make_mlp(), comm, None)
-        train(plain, sgd(plain.parameters()), comm, steps=2)
-        with model.summon_full_params():
-            same({n: p.detach().numpy() for n, p in model.module.named_parameters()},
-                 {n: p.detach().numpy() for n, p in plain.named_parameters()})
-        x = ag.from_numpy(batches(1)[0][0])
-        model.eval(), plain.eval()
-        with ag.no_grad():
-            np.testing.assert_allclose(model(x).numpy(), plain(x).numpy(), rtol=1e-12)
-
-    on_ranks(check)
+def test_whole_right_after_the_step(comm, shard):
+    model = wrap(make_mlp(), comm, shard)
+    optimizer = sgd(model.parameters())
+    train(model, optimizer, comm, steps=2)
+    plain = wrap(make_mlp(), comm, None)
+    train(plain, sgd(plain.parameters()), comm, steps=2)
+    with model.summon_full_params():
+        same({n: p.detach().numpy() for n, p in model.module.named_parameters()},
+             {n: p.detach().numpy() for n, p in plain.named_parameters()})
+    x = ag.from_numpy(batches(1)[0][0])
+    model.eval(), plain.eval()
+    with ag.no_grad():
+        np.testing.assert_allclose(model(x).numpy(), plain(x).numpy(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_changes_by_hand_are_seen_by_all(on_ranks, shard):
-    def check(comm):
-        model = wrap(make_mlp(), comm, shard)
-        with ag.no_grad():
-            for p in model.parameters():
-                p.fill_(0.5)
-        model(ag.ones(1, FEATURES, dtype=ag.float64))
-        assert all((v == 0.5).all() for v in values(model.state_dict()).values())
-        with model.summon_full_params(), ag.no_grad():
-            for p in model.module.parameters():
-                p.fill_(2.0)
-        assert all((v == 2).all() for v in values(model.state_dict()).values())
-        assert all((p == 2).all() for p in model.parameters())
-
-    on_ranks(check)
+def test_changes_by_hand_are_seen_by_all(comm, shard):
+    model = wrap(make_mlp(), comm, shard)
+    with ag.no_grad():
+        for p in model.parameters():
+            p.fill_(0.5)
+    model(ag.ones(1, FEATURES, dtype=ag.float64))
+    assert all((v == 0.5).all() for v in values(model.state_dict()).values())
+    with model.summon_full_params(), ag.no_grad():
+        for p in model.module.parameters():
+            p.fill_(2.0)
+    assert all((v == 2).all() for v in values(model.state_dict()).values())
+    assert all((p == 2).all() for p in model.parameters())
 
 
 def test_stage_3_holds_few_units_and_saves_no_values():
@@ -288,7 +267,7 @@ def test_second_derivatives(on_ranks, shard):
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_dtypes(on_ranks, shard):
+def test_dtypes(comm, shard):
     class Mixed(nn.Module):
         def __init__(self):
             super().__init__()
@@ -310,13 +289,10 @@ def test_dtypes(on_ranks, shard):
             optimizer.step()
         return values(model.state_dict())
 
-    def check(comm):
-        ours, plain = run(comm, shard), run(comm, None)
-        for name in plain:
-            assert ours[name].dtype == plain[name].dtype
-            np.testing.assert_allclose(ours[name], plain[name], rtol=1e-5, atol=1e-7)
-
-    on_ranks(check)
+    ours, plain = run(comm, shard), run(comm, None)
+    for name in plain:
+        assert ours[name].dtype == plain[name].dtype
+        np.testing.assert_allclose(ours[name], plain[name], rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("shard", STAGES)

@@ -38,7 +38,7 @@ class Normed(nn.Module):
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_buckets_that_are_full_before_and_after_collectives_of_the_pass(on_ranks, shard):
+def test_buckets_that_are_full_before_and_after_collectives_of_the_pass(comm, shard):
     def total(comm, shard):
         ag.manual_seed(0)
         model = DataParallel(Normed(comm).double(), comm=comm, batch="own", shard=shard, bucket_cap_mb=0.0001,
@@ -50,10 +50,7 @@ def test_buckets_that_are_full_before_and_after_collectives_of_the_pass(on_ranks
             model(x).pow(2).mean().backward()
         return sum(float(np.abs(p.grad.numpy()).sum()) for p in model.parameters() if p.grad is not None)
 
-    def check(comm):
-        np.testing.assert_allclose(comm.total(total(comm, shard)), total(comm, None))
-
-    on_ranks(check)
+    np.testing.assert_allclose(comm.total(total(comm, shard)), total(comm, None))
 
 
 @pytest.mark.parametrize("shard", STAGES)
@@ -78,21 +75,18 @@ def test_given_weights_and_micro_batches(on_ranks, shard, average):
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_a_bad_weight_is_one_error_on_all_ranks(on_ranks, shard):
-    def check(comm):
-        model = wrap(make_mlp(), comm, shard)
-        optimizer = sgd(model.parameters())
-        last = comm.size - 1
-        with (pytest.raises(RuntimeError, match=f"rank {last}: weighted.*a weight must be finite"),
-              model.weighted(-1 if comm.rank == last else 1)):
-            loss_of(model, comm).backward()
-        assert all(p.grad is None for p in model.parameters())
-        train(model, optimizer, comm, steps=2)
-        plain = wrap(make_mlp(), comm, None)
-        train(plain, sgd(plain.parameters()), comm, steps=2)
-        same(values(model.state_dict()), values(plain.state_dict()))
-
-    on_ranks(check)
+def test_a_bad_weight_is_one_error_on_all_ranks(comm, shard):
+    model = wrap(make_mlp(), comm, shard)
+    optimizer = sgd(model.parameters())
+    last = comm.size - 1
+    with (pytest.raises(RuntimeError, match=f"rank {last}: weighted.*a weight must be finite"),
+          model.weighted(-1 if comm.rank == last else 1)):
+        loss_of(model, comm).backward()
+    assert all(p.grad is None for p in model.parameters())
+    train(model, optimizer, comm, steps=2)
+    plain = wrap(make_mlp(), comm, None)
+    train(plain, sgd(plain.parameters()), comm, steps=2)
+    same(values(model.state_dict()), values(plain.state_dict()))
 
 
 @pytest.mark.parametrize("shard", [1, 2])
@@ -158,7 +152,7 @@ def test_logging_and_unused_parameters(shard):
     run_ranks(3, check)
 
 
-def test_sync_batch_norm_and_static_graph(on_ranks):
+def test_sync_batch_norm_and_static_graph(comm):
     def run(comm, kind):
         net = nn.Sequential(make_mlp(), SyncBatchNorm(4, process_group=comm).double(), nn.Linear(4, 4).double())
         with ag.no_grad():
@@ -168,52 +162,43 @@ def test_sync_batch_norm_and_static_graph(on_ranks):
         train(model, sgd(model.parameters()), comm, steps=3)
         return values(model.state_dict())
 
-    def check(comm):
-        expected = run(comm, None)
-        for shard in STAGES:
-            same(run(comm, shard), expected)
-
-    on_ranks(check)
+    expected = run(comm, None)
+    for shard in STAGES:
+        same(run(comm, shard), expected)
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_ignored_parameters_stay_each_ranks_own(on_ranks, shard):
-    def check(comm):
-        net = make_mlp()
-        with ag.no_grad():
-            net[2].bias.fill_(comm.rank)
-        model = wrap(net, comm, shard, parameters_to_ignore=["2.bias"])
-        optimizer = sgd(model.parameters())
-        loss_of(model, comm).backward()
-        own = dict(model.named_parameters())["2.bias"]
-        assert own is net[2].bias and own.grad is not None
-        own.grad = None
-        optimizer.step()
-        assert (own == comm.rank).all() and (model.state_dict()["2.bias"] == comm.rank).all()
-
-    on_ranks(check)
+def test_ignored_parameters_stay_each_ranks_own(comm, shard):
+    net = make_mlp()
+    with ag.no_grad():
+        net[2].bias.fill_(comm.rank)
+    model = wrap(net, comm, shard, parameters_to_ignore=["2.bias"])
+    optimizer = sgd(model.parameters())
+    loss_of(model, comm).backward()
+    own = dict(model.named_parameters())["2.bias"]
+    assert own is net[2].bias and own.grad is not None
+    own.grad = None
+    optimizer.step()
+    assert (own == comm.rank).all() and (model.state_dict()["2.bias"] == comm.rank).all()
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_clipping_over_the_ranks_of_a_communicator(on_ranks, shard):
+def test_clipping_over_the_ranks_of_a_communicator(comm, shard):
     """comm= sums over what each rank holds: slices, counted once each; without it the slices know their ranks."""
-    def check(comm):
-        model, again, plain = (wrap(make_mlp(), comm, kind) for kind in (shard, shard, None))
-        for m in (model, again, plain):
-            loss_of(m, comm).backward()
-        expected = nn.utils.clip_grad_norm_(plain.parameters(), 0.1)
-        np.testing.assert_allclose(clip_grad_norm_(model.parameters(), 0.1).item(), expected.item(), rtol=1e-11)
-        np.testing.assert_allclose(clip_grad_norm_(again.parameters(), 0.1, comm=comm).item(), expected.item(), rtol=1e-11)
-        for p, q in zip(model.parameters(), again.parameters(), strict=True):
-            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-11)
-
-    on_ranks(check)
+    model, again, plain = (wrap(make_mlp(), comm, kind) for kind in (shard, shard, None))
+    for m in (model, again, plain):
+        loss_of(m, comm).backward()
+    expected = nn.utils.clip_grad_norm_(plain.parameters(), 0.1)
+    np.testing.assert_allclose(clip_grad_norm_(model.parameters(), 0.1).item(), expected.item(), rtol=1e-11)
+    np.testing.assert_allclose(clip_grad_norm_(again.parameters(), 0.1, comm=comm).item(), expected.item(), rtol=1e-11)
+    for p, q in zip(model.parameters(), again.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-11)
 
 
 @pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.parametrize("average", ["rows", "ranks", "sum"])
 @pytest.mark.parametrize("wire, rtol", [("float16", 2e-3), ("bfloat16", 2e-2), ("float32", 1e-6), ("float64", 1e-12)])
-def test_gradients_in_another_dtype_on_the_wire(on_ranks, wire, rtol, average, shard):
+def test_gradients_in_another_dtype_on_the_wire(comm, wire, rtol, average, shard):
     """Uneven rows, and for a rank of three none; float16 does not overflow, though gradients times rows would."""
     def gradients(comm, shard, loud, **options):
         model = wrap(make_mlp(), comm, shard, average=average, **options)
@@ -224,28 +209,22 @@ def test_gradients_in_another_dtype_on_the_wire(on_ranks, wire, rtol, average, s
         slices = [(p.shard, p.grad.numpy().reshape(-1)) for p in model.parameters()]
         return model, [comm.allgather([g])[0].reshape(part.shape) for part, g in slices]
 
-    def check(comm):
-        loud = 1000.0 if wire == "float16" else 1.0
-        _, plain = gradients(comm, None, loud)
-        model, found = gradients(comm, shard, loud, mixed_precision=wire)
-        for a, b in zip(found, plain, strict=True):
-            np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
-        sent = model.logging_data()["bytes_sent_last"]
-        assert comm.size == 1 or sent == sum(g.size for g in plain) * np.dtype("u2" if wire == "bfloat16" else wire).itemsize
-        train(model, sgd(model.parameters()), comm, steps=2)
-
-    on_ranks(check)
+    loud = 1000.0 if wire == "float16" else 1.0
+    _, plain = gradients(comm, None, loud)
+    model, found = gradients(comm, shard, loud, mixed_precision=wire)
+    for a, b in zip(found, plain, strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+    sent = model.logging_data()["bytes_sent_last"]
+    assert comm.size == 1 or sent == sum(g.size for g in plain) * np.dtype("u2" if wire == "bfloat16" else wire).itemsize
+    train(model, sgd(model.parameters()), comm, steps=2)
 
 
-def test_a_bad_weight_on_one_rank_with_another_dtype_on_the_wire(on_ranks):
-    def check(comm):
-        for shard in STAGES:
-            model = wrap(make_mlp(), comm, shard, mixed_precision="bfloat16")
-            with pytest.raises(RuntimeError, match="weighted.*a weight must be finite"), model.weighted(-1 if comm.rank == 0 else 1):
-                loss_of(model, comm).backward()
-            train(model, sgd(model.parameters()), comm, steps=1)
-
-    on_ranks(check)
+def test_a_bad_weight_on_one_rank_with_another_dtype_on_the_wire(comm):
+    for shard in STAGES:
+        model = wrap(make_mlp(), comm, shard, mixed_precision="bfloat16")
+        with pytest.raises(RuntimeError, match="weighted.*a weight must be finite"), model.weighted(-1 if comm.rank == 0 else 1):
+            loss_of(model, comm).backward()
+        train(model, sgd(model.parameters()), comm, steps=1)
 
 
 @pytest.mark.parametrize("shard", STAGES[:2])

@@ -61,39 +61,29 @@ class Half(Collective):
 
 
 @pytest.mark.parametrize("name", list(MISTAKES))
-def test_planted_mistakes_are_caught(on_ranks, name):
+def test_planted_mistakes_are_caught(comm, name):
     function, words = MISTAKES[name]
-
-    def check(comm):
-        if comm.size == 1 and name != "wrong second order":
-            return
-        rng = np.random.default_rng([3, comm.rank])
-        with pytest.raises(AssertionError, match=words):
-            check_adjoint(lambda x: function.apply(x, comm=comm), [rng.standard_normal((3, 2))], comm, rng)
-
-    on_ranks(check)
+    if comm.size == 1 and name != "wrong second order":
+        return
+    rng = np.random.default_rng([3, comm.rank])
+    with pytest.raises(AssertionError, match=words):
+        check_adjoint(lambda x: function.apply(x, comm=comm), [rng.standard_normal((3, 2))], comm, rng)
 
 
-def test_right_ones_pass(on_ranks):
-    def check(comm):
-        rng = np.random.default_rng([3, comm.rank])
-        for function in (AllReduce, AllGather):
-            check_adjoint(lambda x, f=function: f.apply(x, comm=comm), [rng.standard_normal((3, 2))], comm, rng)
-        check_adjoint(lambda x: Broadcast.apply(x, comm=comm), [rng.standard_normal(3) if comm.rank == 0 else np.empty(0)], comm, rng)
-
-    on_ranks(check)
+def test_right_ones_pass(comm):
+    rng = np.random.default_rng([3, comm.rank])
+    for function in (AllReduce, AllGather):
+        check_adjoint(lambda x, f=function: f.apply(x, comm=comm), [rng.standard_normal((3, 2))], comm, rng)
+    check_adjoint(lambda x: Broadcast.apply(x, comm=comm), [rng.standard_normal(3) if comm.rank == 0 else np.empty(0)], comm, rng)
 
 
-def test_assert_same_everywhere_names_the_first_difference(on_ranks):
-    def check(comm):
-        named = [("a", ag.ones(2)), ("b", ag.ones(3) * (1 + (comm.rank == comm.size - 1) * 1e-7))]
-        if comm.size == 1:
-            return assert_same_everywhere(named, comm)
-        with pytest.raises(AssertionError, match=f"b differs between rank 0 and rank {comm.size - 1}"):
-            assert_same_everywhere(named, comm)
-        assert_same_everywhere(named[:1], comm)
-
-    on_ranks(check)
+def test_assert_same_everywhere_names_the_first_difference(comm):
+    named = [("a", ag.ones(2)), ("b", ag.ones(3) * (1 + (comm.rank == comm.size - 1) * 1e-7))]
+    if comm.size == 1:
+        return assert_same_everywhere(named, comm)
+    with pytest.raises(AssertionError, match=f"b differs between rank 0 and rank {comm.size - 1}"):
+        assert_same_everywhere(named, comm)
+    assert_same_everywhere(named[:1], comm)
 
 
 @pytest.mark.parametrize("wrong", ["factor", "sign", "term"])
@@ -133,9 +123,6 @@ def test_gradgradcheck_fails_where_only_the_second_order_is_wrong():
         ag.gradgradcheck(Cube.apply, x)
 
 
-def test_check_adjoint_names_an_output_of_lower_precision(on_ranks):
-    def test(comm):
-        with pytest.raises(AssertionError, match="an output is torch.float32: the function rounds"):
-            check_adjoint(lambda x: AllReduce.apply(x.to(ag.float32), comm=comm), [np.arange(1.0, 4.0) / 7], comm)
-
-    on_ranks(test)
+def test_check_adjoint_names_an_output_of_lower_precision(comm):
+    with pytest.raises(AssertionError, match="an output is torch.float32: the function rounds"):
+        check_adjoint(lambda x: AllReduce.apply(x.to(ag.float32), comm=comm), [np.arange(1.0, 4.0) / 7], comm)
