@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from checkpointed import BATCH, ROWS, Run, same, shared_folder
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -249,8 +250,7 @@ def test_what_users_hold(tmp_path):
         assert new["arrays"][name].dtype == array.dtype.newbyteorder("=") and new["arrays"][name].shape == array.shape
         np.testing.assert_array_equal(new["arrays"][name], array)
     for wrong, text in ((3, "epoch is a int, which restore"), (object(), "restore\\(\\) could not change")):
-        with pytest.raises(TypeError, match=text):
-            Checkpointer(tmp_path, epoch=wrong)
+        raises(TypeError, text, Checkpointer, tmp_path, epoch=wrong)
     with pytest.raises(CheckpointError, match=r"obj\['odd'\]\['x'\] is a builtins.object|is a object"):
         Checkpointer(tmp_path / "b", odd={"x": object()}).save(1)
 
@@ -268,8 +268,7 @@ def test_several_models_and_what_does_not_fit(tmp_path):
     wrong = [nn.Linear(2, 5), nn.Linear(3, 1)]
     with pytest.raises(CheckpointError, match=r"model.0 cannot restore its saved state: RuntimeError(?s:.*)size mismatch"):
         Checkpointer(tmp_path, model=wrong, optimizer=more).restore()
-    with pytest.raises(TypeError, match="random= is the name"):
-        Checkpointer(tmp_path, random={})
+    raises(TypeError, "random= is the name", Checkpointer, tmp_path, random={})
     assert Checkpointer(tmp_path / "new", model=nets).restore() == 0
     with pytest.raises(CheckpointError, match=r"no complete checkpoint of step 7: there are \[3\]"):
         Checkpointer(tmp_path, model=nets, optimizer=optimizers).restore(7)

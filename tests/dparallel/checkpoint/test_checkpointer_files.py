@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -124,16 +125,13 @@ def test_a_changed_byte_is_an_error_that_names_the_file(ranks, tmp_path):
             bad[place] ^= 1
             path.write_bytes(bad)
             for size in (1, 2) if place == len(good) // 2 else (1,):
-                with pytest.raises(CheckpointError, match=path.name):
-                    run_ranks(size, look)
+                raises(CheckpointError, path.name, run_ranks, size, look)
         for cut in (good[:-1], good[:5], b"", good + b"x"):
             path.write_bytes(cut)
-            with pytest.raises(CheckpointError, match=path.name):
-                run_ranks(1, look)
+            raises(CheckpointError, path.name, run_ranks, 1, look)
         path.write_bytes(good)
     (folder / "rank-00000.safetensors").unlink()
-    with pytest.raises(CheckpointError, match="rank-00000.safetensors is damaged.*No such file"):
-        run_ranks(1, look)
+    raises(CheckpointError, "rank-00000.safetensors is damaged.*No such file", run_ranks, 1, look)
 
 
 # --- disks that fail ----------------------------------------------------------------------------------------------------
@@ -212,8 +210,7 @@ def test_a_rank_that_fails_is_one_error_on_all_or_a_warning(background, tmp_path
     assert {text.partition(":")[0] for text, _ in found} == {"the checkpoint of step 2 was not saved"}
     assert [steps for _, steps in found] == [[3, 4]] * 3
     assert sum("training continues with the complete checkpoints" in str(w.message) for w in heard) == 1
-    with pytest.raises(ValueError, match="on_error='ignore' must be one of"):
-        Checkpointer(tmp_path, on_error="ignore")
+    raises(ValueError, "on_error='ignore' must be one of", Checkpointer, tmp_path, on_error="ignore")
 
 
 def test_a_full_disk(tmp_path):
@@ -267,10 +264,8 @@ def test_keep(keep, metric, expected, tmp_path):
 
 def test_keep_says_what_it_takes():
     for wrong in ({"newest": 0}, {"best": -1}, {"every": 0}, {"mode": "least"}, {"newest": True}):
-        with pytest.raises(ValueError, match="Keep: "):
-            Keep(**wrong)
-    with pytest.raises(TypeError, match="keep='2' must be a number"):
-        Checkpointer("nowhere", keep="2")
+        raises(ValueError, "Keep: ", lambda: Keep(**wrong))
+    raises(TypeError, "keep='2' must be a number", Checkpointer, "nowhere", keep="2")
     assert Keep(1).superfluous([Kept(1, 5, None, "a"), Kept(2, 3, None, "b")]) == [Kept(1, 5, None, "a")]
 
 
@@ -279,8 +274,7 @@ def test_every(tmp_path, monkeypatch):
     with Checkpointer(tmp_path / "steps", model=net(), keep=None) as checkpoint:
         assert [step for step in range(1, 20) if checkpoint.every(step, steps=6)] == [6, 12, 18] == checkpoint.steps()
     for wrong in ({}, {"steps": 1, "seconds": 1}, {"steps": 0}, {"steps": 1.5}, {"seconds": -1}, {"steps": True}):
-        with pytest.raises(ValueError, match="every"):
-            checkpoint.every(1, **wrong)
+        raises(ValueError, "every", lambda: checkpoint.every(1, **wrong))
 
     def check(comm):
         clock = [0.0]
@@ -350,8 +344,7 @@ def test_a_block_that_fails_leaves_no_thread(tmp_path, monkeypatch):
             checkpoint.save(1)
             raise KeyError("of the user's")
 
-    with pytest.raises(KeyError, match="of the user's"):
-        run_ranks(2, work)
+    raises(KeyError, "of the user's", run_ranks, 2, work)
     assert not any(thread.name.startswith("checkpoint") for thread in threading.enumerate())
     monkeypatch.undo()
     assert Checkpointer(tmp_path, model=net()).restore() == 0
@@ -430,8 +423,7 @@ def test_memory_is_bounded_and_given_back(tmp_path, monkeypatch):
     other.save(1)
     other.close()
     assert list((tmp_path / "shm").iterdir()) == []
-    with pytest.raises(ValueError, match="needs Checkpointer"):
-        Checkpointer(tmp_path / "run", model=net()).save(1, disk=False)
+    raises(ValueError, "needs Checkpointer", lambda: Checkpointer(tmp_path / "run", model=net()).save(1, disk=False))
 
 
 def test_a_damaged_copy_in_memory_is_an_error(tmp_path, monkeypatch):

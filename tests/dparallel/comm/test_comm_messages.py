@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy_collectives import DTYPES, TOLERANCE, UFUNCS, numbers
+from raised import raises
 
 from dparallel import CollectiveError, Devices, RankFailure, run_ranks
 
@@ -135,8 +136,7 @@ EVERYWHERE = {
 @pytest.mark.devices
 def test_wrong_everywhere(comm, name):
     call, text = EVERYWHERE[name]
-    with pytest.raises(CollectiveError, match=text):
-        call(comm, [np.ones(2) for _ in comm.held])
+    raises(CollectiveError, text, lambda: call(comm, [np.ones(2) for _ in comm.held]))
     assert comm.total(1.0) > 0
 
 
@@ -148,8 +148,7 @@ def test_wrong_on_one_rank_is_an_error_on_all(comm):
                        (lambda: comm.scan([np.ones(3 if last else 2)]), "the shapes differ"),
                        (lambda: comm.scan([np.ones(2)], reverse=last), "different collectives")):
         if text:
-            with pytest.raises(CollectiveError, match=text):
-                call()
+            raises(CollectiveError, text, call)
     assert comm.total(1.0) == comm.size
 
 
@@ -158,8 +157,7 @@ def test_what_cannot_be_sent_is_an_error_at_both_ends(comm):
     for bad, text in ((np.array([None]), "dtype object can't be sent"), (None, "None instead of an array"),
                       (np.ma.array([1.0], mask=[1]), "masked"), (np.ones((1,) * 9), "at most 8 dimensions")):
         for rank, after, _ in ways(comm):
-            with pytest.raises(CollectiveError, match=f"rank {rank}: send.dest={after}, tag=2.: .*{text}"):
-                comm.send(bad, after, 2, rank=rank)
+            raises(CollectiveError, f"rank {rank}: send.dest={after}, tag=2.: .*{text}", comm.send, bad, after, 2, rank=rank)
         for rank, _, before in ways(comm):
             with pytest.raises(CollectiveError, match=f"recv.source={before}, tag=2.: rank {before} could not send it: .*{text}"):
                 comm.recv(before, 2, rank=rank)
@@ -173,13 +171,11 @@ def test_what_cannot_be_sent_is_an_error_at_both_ends(comm):
 @pytest.mark.parametrize("wrong", [{"dest": -1}, {"dest": 99}, {"dest": "next"}, {"tag": -1}, {"tag": 0.5}, {"tag": 2**62}, {"rank": 77}], ids=str)
 @pytest.mark.devices
 def test_wrong_ends(comm, wrong):
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
-        comm.send(np.ones(2), **{"dest": 0, "rank": comm.rank} | wrong)
+    raises(ValueError, f"{next(iter(wrong))}=", lambda: comm.send(np.ones(2), **{"dest": 0, "rank": comm.rank} | wrong))
 
 
 def test_local_devices_say_which_rank_and_send_first():
-    with pytest.raises(ValueError, match="holds ranks 0 to 1: pass rank="):
-        Devices(2).send(np.ones(2), 1)
+    raises(ValueError, "holds ranks 0 to 1: pass rank=", lambda: Devices(2).send(np.ones(2), 1))
     with pytest.raises(CollectiveError, match=r"recv\(source=1, tag=0\) on device 0: nothing has been sent"):
         Devices(2).recv(1, rank=0)
 
@@ -197,8 +193,7 @@ def test_the_sender_returns_without_sending():
         if comm.rank == 1:
             comm.recv(0)
 
-    with pytest.raises(RankFailure, match=r"rank 1 waits in recv\(source=0, tag=0\), but rank 0 has returned"):
-        run_ranks(3, body)
+    raises(RankFailure, r"rank 1 waits in recv\(source=0, tag=0\), but rank 0 has returned", run_ranks, 3, body)
 
 
 def test_a_message_that_nobody_receives():
@@ -206,8 +201,7 @@ def test_a_message_that_nobody_receives():
         if comm.rank == 0:
             comm.send(np.ones(3), 1, 5)
 
-    with pytest.raises(RankFailure, match=r"never received: rank 0: send\(dest=1\) of float64 \(3,\) .*tag 5"):
-        run_ranks(2, body)
+    raises(RankFailure, r"never received: rank 0: send\(dest=1\) of float64 \(3,\) .*tag 5", run_ranks, 2, body)
 
 
 def test_the_end_of_a_rank_whose_message_nobody_receives_is_told(tmp_path):
@@ -231,8 +225,7 @@ def test_free_tells_what_was_never_received_on_all_ranks():
         comm.send(np.ones(2), comm.size - 1, 5)
     if comm.rank == comm.size - 1:
         comm.start_recv(0, 6)
-    with pytest.raises(CollectiveError, match=r"never received: rank 0: send\(dest=\d\) of float64 \(2,\)"):
-        comm.free()
+    raises(CollectiveError, r"never received: rank 0: send\(dest=\d\) of float64 \(2,\)", comm.free)
     comm.free()                                      # again: nothing
     assert world().total(1.0) == world().size
 

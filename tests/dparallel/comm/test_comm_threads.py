@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from dparallel import CollectiveError, RankFailure, run_ranks
@@ -126,8 +127,7 @@ def test_a_deadlock_names_where_everyone_is():
     with pytest.raises(RankFailure, match=r"waited 2 s.*rank 0 waits in any\(\) at .*test_comm_threads.*: .comm if "
                        r"comm.rank else other..any.True.; rank 1 waits in any\(\) at .*test_comm_threads"):
         run_ranks(2, body, timeout=2)
-    with pytest.raises(RankFailure, match=r"deadlock: every rank waits for another: rank 0 waits in any\(\) at"):
-        run_ranks(2, body)
+    raises(RankFailure, r"deadlock: every rank waits for another: rank 0 waits in any\(\) at", run_ranks, 2, body)
 
 
 def test_a_rank_that_does_not_end_is_left_behind(monkeypatch):
@@ -140,8 +140,7 @@ def test_a_rank_that_does_not_end_is_left_behind(monkeypatch):
         else:
             raise ValueError("planted")
 
-    with pytest.raises(ValueError, match=r"ranks \[0\] had not ended"):
-        run_ranks(2, body)
+    raises(ValueError, r"ranks \[0\] had not ended", run_ranks, 2, body)
     release.set()
 
 
@@ -164,8 +163,7 @@ def test_an_interrupt_releases_the_ranks():
 
     threads.ThreadExchange.join = interrupted
     try:
-        with pytest.raises(KeyboardInterrupt):
-            run_ranks(2, lambda comm: body(comm) if comm.rank else over.wait(60))
+        raises(KeyboardInterrupt, None, lambda: run_ranks(2, lambda comm: body(comm) if comm.rank else over.wait(60)))
     finally:
         over.set()
         threads.ThreadExchange.join = real
@@ -192,8 +190,7 @@ def test_abort_ends_all():
             comm.abort("no more")
         comm.barrier()
 
-    with pytest.raises(RankFailure, match="rank 1 aborted: no more"):
-        run_ranks(3, body)
+    raises(RankFailure, "rank 1 aborted: no more", run_ranks, 3, body)
 
 
 def test_sum_in_place_is_checked_here():
@@ -212,5 +209,4 @@ def test_notes_on_python_3_10():
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, "2", None])
 def test_bad_numbers_of_ranks(size):
-    with pytest.raises(ValueError, match="size must be an integer of at least 1"):
-        run_ranks(size, print)
+    raises(ValueError, "size must be an integer of at least 1", run_ranks, size, print)

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from raised import raises
 
 from dparallel import Devices
 from dparallel.comm import launched_size
@@ -122,13 +123,11 @@ def test_no_mpi_library(tmp_path):
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, "2", None])
 def test_bad_numbers_of_devices(size):
-    with pytest.raises(ValueError, match="pass a number of devices, at least 1"):
-        Devices(size)
+    raises(ValueError, "pass a number of devices, at least 1", Devices, size)
 
 
 def test_devices_hold_all_ranks():
     comm = Devices(np.int64(3))
     assert (comm.size, comm.held, comm.rank, comm.kind) == (3, (0, 1, 2), 0, "devices")
     assert repr(comm) == "<Devices of 3 ranks, local: 0, 1, 2>"
-    with pytest.raises(SystemExit, match="enough"):
-        comm.abort("enough")
+    raises(SystemExit, "enough", comm.abort, "enough")

@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import dparallel
@@ -417,18 +418,14 @@ def test_messages_that_cannot_be_sent_or_received(on_ranks):
         for number, receive in enumerate(SENT):
             for value in NO_TENSORS.values():
                 if rank == 0:
-                    with pytest.raises(TypeError, match="of type Tensor"):
-                        SENDS[number % 2](value)
+                    raises(TypeError, "of type Tensor", lambda: SENDS[number % 2](value))
                 elif rank == 1:
-                    with pytest.raises(CollectiveError, match="rank 0 could not send it: i?send: TypeError"):
-                        receive()
+                    raises(CollectiveError, "rank 0 could not send it: i?send: TypeError", receive)
         for objects in ([Unpicklable()], [lambda: 0], None):
             if rank == 0:
-                with pytest.raises(Exception, match="picklable|pickle|not iterable"):
-                    dist.send_object_list(objects, 1)
+                raises(Exception, "picklable|pickle|not iterable", dist.send_object_list, objects, 1)
             elif rank == 1:
-                with pytest.raises(CollectiveError, match="rank 0 could not send it: send_object_list"):
-                    dist.recv_object_list([None], 0)
+                raises(CollectiveError, "rank 0 could not send it: send_object_list", dist.recv_object_list, [None], 0)
         bad = [x(3), x(dtype=F64), x(2, 2)]
         for sent in bad:
             if rank == 0:
@@ -440,16 +437,13 @@ def test_messages_that_cannot_be_sent_or_received(on_ranks):
             if rank == 0:
                 dist.send_object_list(sent, 1)
             elif rank == 1:
-                with pytest.raises(error):
-                    dist.recv_object_list([None], 0)
+                raises(error, None, dist.recv_object_list, [None], 0)
         for wrong in (read_only(2), None, expanded(2)):          # raised before anything is received
             if rank == 1:
-                with pytest.raises((ValueError, TypeError, RuntimeError)):
-                    dist.recv(wrong, 0)
+                raises((ValueError, TypeError, RuntimeError), None, dist.recv, wrong, 0)
         for call in (lambda: dist.send(x(), size), lambda: dist.recv(x(), -1), lambda: dist.send(x(), rank),
                      lambda: dist.isend(x(), "a"), lambda: dist.send(x(), (rank + 1) % size, tag=-1)):
-            with pytest.raises((ValueError, TypeError)):
-                call()
+            raises((ValueError, TypeError), None, call)
 
     on_ranks(of_group(check))
 
@@ -463,13 +457,11 @@ def test_objects_of_communicators_that_cannot_be_made_again(comm):
         "broadcast_object": lambda v: comm.broadcast_object(v if 0 in comm.held else None),
         "scatter_object": lambda v: comm.scatter_object([v] * comm.size if 0 in comm.held else None)}
     for name, call in calls.items():
-        with pytest.raises(Exception, match="not to be made again|can't be unpickled: OSError"):
-            call(Broken(comm.size - 1, own))
+        raises(Exception, "not to be made again|can't be unpickled: OSError", lambda: call(Broken(comm.size - 1, own)))
         assert comm.allgather_object(list(comm.held)) == list(range(comm.size)), name
     outs = None
     if 0 in comm.held:
-        with pytest.raises(OSError, match="not to be made again"):
-            comm.gather_object([Broken(0, own)] * len(comm.held))
+        raises(OSError, "not to be made again", lambda: comm.gather_object([Broken(0, own)] * len(comm.held)))
     else:
         assert comm.gather_object([Broken(0, own)]) is outs
     assert comm.any(False) is False
@@ -500,8 +492,7 @@ def test_a_sum_in_place_takes_arrays_only(comm):
     """MPI would write into a Tensor's memory, and autograd would not see it."""
     for wrong in (ag.ones(2), None, [1.0, 2.0]):
         for call in (comm.sum_in_place, lambda xs: comm.start_sum_in_place(xs).wait()):
-            with pytest.raises(TypeError, match="sum_in_place: "):
-                call([wrong for _ in comm.held])
+            raises(TypeError, "sum_in_place: ", lambda: call([wrong for _ in comm.held]))
     xs = [np.ones(2) for _ in comm.held]
     comm.sum_in_place(xs)
     assert all(x.tolist() == [comm.size] * 2 for x in xs)

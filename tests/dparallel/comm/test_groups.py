@@ -4,6 +4,7 @@ import socket
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import autograd.nn.functional as F
@@ -82,15 +83,13 @@ def test_local_devices_split_by_a_list():
 
 def test_wrong_colors_are_an_error_everywhere(comm):
     for color, key, text in (("red", 0, "color of rank 0 is 'red', not an integer or None"), (0, 0.5, "key of rank 0 is 0.5")):
-        with pytest.raises(CollectiveError, match=text):
-            comm.split(*((color, key) if comm.rank == 0 else (1, 1)))
+        raises(CollectiveError, text, lambda: comm.split(*((color, key) if comm.rank == 0 else (1, 1))))
     assert comm.total(1.0) == comm.size
 
 
 def test_mistakes_inside_a_group(comm):
     group = comm.split(comm.rank // 2)
-    with pytest.raises(CollectiveError, match="invalid input|different"):
-        group.broadcast(np.ones(2), root=2 + group.rank)
+    raises(CollectiveError, "invalid input|different", lambda: group.broadcast(np.ones(2), root=2 + group.rank))
     assert group.total(1.0) == group.size
 
 
@@ -100,8 +99,7 @@ def test_a_rank_that_leaves_its_group():
         if comm.rank != 3:
             group.barrier()
 
-    with pytest.raises(RankFailure, match="rank 2 waits in barrier.., but rank 3 has returned"):
-        run_ranks(4, body)
+    raises(RankFailure, "rank 2 waits in barrier.., but rank 3 has returned", run_ranks, 4, body)
 
 
 def test_node_and_leaders(comm):
@@ -135,8 +133,7 @@ def test_sums_in_two_levels(comm, dtype):
             two.sum_in_place([z])
             handle.wait()
             assert y.tolist() == z.tolist() == comm.allreduce([x])[0].tolist() and handle.done()
-        with pytest.raises(CollectiveError, match="op 'median'"):
-            two.allreduce([x], "median")
+        raises(CollectiveError, "op 'median'", two.allreduce, [x], "median")
         assert two.total(1.0) == comm.size and two.split(0).size == comm.size
         two.free()
         node.free()
@@ -194,17 +191,14 @@ def test_the_users_communicators():
     comm.free()
     base.Free()                                      # and with it the duplicate
     assert communicator(MPI.COMM_WORLD) is communicator(None) and communicator(None).split(MPI.UNDEFINED) is None
-    with pytest.raises(TypeError, match="requires an mpi4py communicator, not int"):
-        from_mpi(3)
+    raises(TypeError, "requires an mpi4py communicator, not int", from_mpi, 3)
     for make in (communicator, from_mpi):
-        with pytest.raises(TypeError, match="is no communicator of this rank"):
-            make(MPI.COMM_NULL)
+        raises(TypeError, "is no communicator of this rank", make, MPI.COMM_NULL)
     if MPI.COMM_WORLD.size > 1:
         half = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)
         between = half.Create_intercomm(0, MPI.COMM_WORLD, 1 - MPI.COMM_WORLD.rank % 2)
         for make in (communicator, from_mpi):
-            with pytest.raises(TypeError, match="is no communicator of this rank"):
-                make(between)
+            raises(TypeError, "is no communicator of this rank", make, between)
 
 
 @pytest.mark.mpi
@@ -216,5 +210,4 @@ def test_what_was_freed_says_so():
     for comm in (group, within):
         for use in (comm.barrier, lambda comm=comm: AllReduce.apply(ag.ones(2), comm=comm), lambda comm=comm: comm.split(0),
                     lambda comm=comm: comm.send(np.ones(1), 0)):
-            with pytest.raises(RuntimeError, match=r"was freed with free\(\)"):
-                use()
+            raises(RuntimeError, r"was freed with free\(\)", use)

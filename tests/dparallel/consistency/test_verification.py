@@ -7,6 +7,7 @@ import enum
 
 import numpy as np
 import pytest
+from raised import raises
 from sharded_models import FEATURES, adamw, make_mlp, make_net, train, wrap
 
 import autograd as ag
@@ -81,8 +82,7 @@ PLANTED = {
 def test_planted_differences(comm, name):
     make, words = PLANTED[name]
     for odd in {comm.size - 1, 1} if comm.size > 1 else ():
-        with pytest.raises(AssertionError, match=words.replace("{r}", str(odd))):
-            assert_same_everywhere(make(comm.rank == odd), comm)
+        raises(AssertionError, words.replace("{r}", str(odd)), lambda: assert_same_everywhere(make(comm.rank == odd), comm))
     assert_same_everywhere(make(False), comm)
 
 
@@ -106,8 +106,7 @@ def test_what_can_not_be_compared_is_refused_on_all_ranks():
             raise KeyError("planted")
 
     def check(comm):
-        with pytest.raises(TypeError, match=r"x\[0\] is a Odd, which can't be compared"):
-            assert_same_everywhere({"x": [Odd()]}, comm)
+        raises(TypeError, r"x\[0\] is a Odd, which can't be compared", lambda: assert_same_everywhere({"x": [Odd()]}, comm))
         with pytest.raises(TypeError, match=r"rank 1: x\[0\] is a Odd"):
             assert_same_everywhere({"x": [Odd() if comm.rank == 1 else 1]}, comm)
         with pytest.raises(TypeError, match="rank 2: looking at the object raised KeyError: 'planted'"):
@@ -127,8 +126,7 @@ def test_models_and_optimisers_after_training(comm, shard):
     verify(optimizer, comm)
     if comm.size > 1:
         optimizer.param_groups[0]["lr"] *= 1 + comm.rank
-        with pytest.raises(CollectiveError, match=r"\['lr'\] differs between rank 0 and rank 1: 0.02 against 0.04"):
-            verify(optimizer, comm)
+        raises(CollectiveError, r"\['lr'\] differs between rank 0 and rank 1: 0.02 against 0.04", verify, optimizer, comm)
 
 
 @pytest.mark.parametrize("shard", [None, 1, 2])
@@ -161,8 +159,7 @@ def test_construction_names_what_differs(comm):
 
 @pytest.mark.parametrize("every", [-1, 0.5, "often"])
 def test_bad_intervals(every):
-    with pytest.raises(ValueError, match="verify_every"):
-        DataParallel(make_net(), verify_every=every)
+    raises(ValueError, "verify_every", lambda: DataParallel(make_net(), verify_every=every))
 
 
 FAULTS = {
@@ -235,8 +232,7 @@ def test_whole_weights_of_a_sharded_model_are_compared(shard):
                 model.module[2].weight.array[3, 1] += 1e-12
             model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()
 
-    with pytest.raises(CollectiveError, match="2.weight differs between rank 0 and rank 1"):
-        run_ranks(2, check)
+    raises(CollectiveError, "2.weight differs between rank 0 and rank 1", run_ranks, 2, check)
 
 
 def test_later_passes_are_compared_every_so_often():
@@ -374,5 +370,4 @@ def test_a_nan_on_one_process():
     model = DataParallel(Plus(lambda net, x: net.root(net.one(x) * 0 - 1)), comm=Devices(1), find_nan=True)
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="module root"):
         model(ag.ones(1, 2))
-    with pytest.raises(NotImplementedError, match="find_nan=True"):
-        DataParallel(nn.Linear(1, 1), devices=2, find_nan=True)
+    raises(NotImplementedError, "find_nan=True", lambda: DataParallel(nn.Linear(1, 1), devices=2, find_nan=True))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import dparallel.distributed as dist
@@ -69,8 +70,7 @@ def test_every_reduction_of_every_dtype(on_group):
         for op, dtype in REDUCED:
             x = ag.tensor(operand(rank, dtype))
             if (op, dtype) in REFUSED:
-                with pytest.raises(REFUSED[op, dtype]):
-                    dist.all_reduce(x, op=getattr(Op, op))
+                raises(REFUSED[op, dtype], None, lambda: dist.all_reduce(x, op=getattr(Op, op)))
                 continue
             wanted = IN_NUMPY[op].reduce([operand(r, dtype) for r in range(size)])
             wanted = (wanted / size if op == "AVG" else wanted).astype(dtype)
@@ -288,8 +288,7 @@ def test_not_recorded_and_written_in_place(on_group):
         y = p * 2
         dist.all_reduce(y)
         assert y.tolist() == [2 * total * size] * 2 and y.grad_fn is not None
-        with pytest.raises(RuntimeError, match="overwritten by all_reduce of dparallel.distributed"):
-            y.sum().backward()
+        raises(RuntimeError, "overwritten by all_reduce of dparallel.distributed", lambda: y.sum().backward())
         y = p * 2
         with ag.no_grad():                           # the user takes the old value's gradient
             dist.all_reduce(y)
@@ -298,8 +297,7 @@ def test_not_recorded_and_written_in_place(on_group):
         z = p.exp()
         dist.broadcast(z, 0)
         if rank:
-            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-                z.sum().backward()
+            raises(RuntimeError, "modified by an inplace operation", lambda: z.sum().backward())
         alias = p.detach()
         dist.all_reduce(alias, op=Op.AVG)
         assert p.tolist() == [total] * 2
@@ -354,8 +352,7 @@ def refused(call, name, written):
     """A backward pass that must raise with the collective's name on ranks where the tensor was written."""
     if not written:
         return call()
-    with pytest.raises(RuntimeError, match=f"overwritten by (a pending )?i?{SAID.get(name, name)} of dparallel.distributed"):
-        call()
+    raises(RuntimeError, f"overwritten by (a pending )?i?{SAID.get(name, name)} of dparallel.distributed", call)
 
 
 @pytest.mark.parametrize("pending", [False, True], ids=["at once", "pending"])
@@ -525,16 +522,12 @@ def test_messages_that_cannot_be(on_group):
         for call in (lambda: dist.send(full(1), rank), lambda: dist.send(full(1), size + 1), lambda: dist.recv(full(1), rank),
                      lambda: dist.send(full(1)), lambda: dist.P2POp("x", full(1), 0), lambda: dist.batch_isend_irecv(["x"]),
                      lambda: dist.send(full(1), (rank + 1) % size, tag=-1)):
-            with pytest.raises(ValueError):
-                call()
-        with pytest.raises(TypeError):
-            dist.send([1.0], (rank + 1) % size)
+            raises(ValueError, None, call)
+        raises(TypeError, None, lambda: dist.send([1.0], (rank + 1) % size))
         if size > 1:                                 # another size than the receiver's
-            with pytest.raises(CollectiveError, match="could not send it: send: TypeError"):
-                dist.recv(full(1), (rank - 1) % size)
+            raises(CollectiveError, "could not send it: send: TypeError", lambda: dist.recv(full(1), (rank - 1) % size))
             dist.send(full(3), (rank + 1) % size)
-            with pytest.raises(RuntimeError, match=r"received float32 \(3,\)"):
-                dist.recv(full(2), (rank - 1) % size)
+            raises(RuntimeError, r"received float32 \(3,\)", lambda: dist.recv(full(2), (rank - 1) % size))
 
     on_group(check)
 
@@ -574,8 +567,7 @@ def test_groups(on_group):
             assert (dist.get_rank(group), dist.get_world_size(group)) == (-1, -1)
             with pytest.warns(UserWarning, match="does not belong to the given group"):
                 assert dist.all_reduce(full(2), group=group) is None
-            with pytest.raises(ValueError, match="Invalid process group specified"):
-                dist.get_backend(group)
+            raises(ValueError, "Invalid process group specified", dist.get_backend, group)
         else:
             assert (dist.get_rank(group), dist.get_world_size(group), dist.get_backend(group)) == (rank - 1, 2, "gloo")
             assert dist.get_process_group_ranks(group) == [1, 2] and dist.get_group_rank(group, 2) == 1
@@ -583,8 +575,7 @@ def test_groups(on_group):
             for call in (lambda: dist.get_group_rank(group, 0), lambda: dist.get_global_rank(group, 9),
                          lambda: dist.broadcast(full(2), 0, group=group), lambda: dist.broadcast(full(2), group=group),
                          lambda: dist.broadcast(full(2), 1, group=group, group_src=0)):
-                with pytest.raises(ValueError):
-                    call()
+                raises(ValueError, None, call)
             for how in ({"src": 2}, {"group_src": 1}):
                 x = full(2, value=rank)
                 dist.broadcast(x, group=group, **how)
@@ -610,8 +601,7 @@ def test_groups(on_group):
         part = dist.split_group(split_ranks=[[0], [1, 2]])
         assert dist.get_process_group_ranks(part) == ([0] if rank == 0 else [1, 2])
         dist.destroy_process_group(part)
-        with pytest.raises(ValueError, match="not registered"):
-            dist.get_rank(part)
+        raises(ValueError, "not registered", dist.get_rank, part)
         inner = dist.split_group(unsorted, [[1, 0]])         # group ranks: global 0 and 2
         assert inner is None if rank == 1 else dist.get_process_group_ranks(inner) == [2, 0]
         assert dist.get_pg_count() == (6 if rank == 2 else 5)
@@ -626,11 +616,9 @@ def test_groups_that_cannot_be(on_group):
                             (ValueError, lambda: dist.new_subgroups(size + 1)), (ValueError, lambda: dist.new_subgroups()),
                             (TypeError, lambda: dist.new_group([0], timeout=3)), (ValueError, lambda: dist.new_group([0], backend="foo")),
                             (NotImplementedError, lambda: dist.new_group([0], use_local_synchronization=True))):
-            with pytest.raises(error):
-                call()
+            raises(error, None, call)
         if size > 1:
-            with pytest.raises(CollectiveError, match="ranks pass different groups"):
-                dist.new_group([0, 1] if rank else [0])
+            raises(CollectiveError, "ranks pass different groups", lambda: dist.new_group([0, 1] if rank else [0]))
 
     on_group(check)
 
@@ -669,15 +657,13 @@ MISTAKES = [
 def test_mistakes_on_all_ranks_and_on_one(on_group):
     def check(rank, size):
         for number, (error, call) in enumerate(MISTAKES):
-            with pytest.raises(error):
-                call(rank, size)
+            raises(error, None, call, rank, size)
             assert dist.get_world_size() == size, number
         if size > 1:
             for error, call in MISTAKES[:12]:
                 with pytest.raises(error if rank == 1 else CollectiveError, match=None if rank == 1 else "rank 1"):
                     call(rank, size) if rank == 1 else dist.all_reduce(full(2))
-            with pytest.raises(CollectiveError, match="shapes differ"):
-                dist.all_reduce(full(2 + rank))
+            raises(CollectiveError, "shapes differ", lambda: dist.all_reduce(full(2 + rank)))
             with pytest.raises(CollectiveError, match="dtypes differ"):
                 dist.all_reduce(full(2, dtype=ag.float64 if rank else ag.float32))
             with pytest.raises(CollectiveError, match="different collectives"):
@@ -694,25 +680,21 @@ def test_before_and_after(comm):
                      lambda: dist.new_group([0]), lambda: dist.DistributedDataParallel(nn.Linear(1, 1)),
                      dist.destroy_process_group]
     for call in uninitialized:
-        with pytest.raises(ValueError, match="Default process group has not been initialized"):
-            call()
+        raises(ValueError, "Default process group has not been initialized", call)
     assert not dist.is_initialized() and dist.group.WORLD is None
     for error, settings in ((ValueError, {"backend": "foo"}), (TypeError, {"timeout": 3}), (RuntimeError, {"world_size": 17}),
                             (NotImplementedError, {"device_id": "cuda:0"})):
-        with pytest.raises(error):
-            dist.init_process_group(**{"backend": "gloo", "comm": comm, **settings})
+        raises(error, None, lambda: dist.init_process_group(**{"backend": "gloo", "comm": comm, **settings}))
     if comm.size > 1:                            # a WORLD_SIZE left over on one rank is told to all
         with pytest.raises(RuntimeError, match=f"world_size=17 .* on rank 1, but this job has {comm.size}"):
             dist.init_process_group(comm=comm, world_size=17 if comm.rank == 1 else -1)
     for _ in range(2):                           # again and again; in another order of ranks
         dist.init_process_group("cpu:gloo,cuda:nccl", comm=comm, rank=comm.size - 1 - comm.rank, world_size=comm.size)
         assert dist.get_rank() == comm.size - 1 - comm.rank and dist.get_backend() == "gloo"
-        with pytest.raises(ValueError, match="twice"):
-            dist.init_process_group("gloo", comm=comm)
+        raises(ValueError, "twice", dist.init_process_group, "gloo", comm=comm)
         dist.destroy_process_group()
     if comm.size > 1:
-        with pytest.raises(RuntimeError, match="each number from 0"):
-            dist.init_process_group(comm=comm, rank=0, world_size=comm.size)
+        raises(RuntimeError, "each number from 0", dist.init_process_group, comm=comm, rank=0, world_size=comm.size)
     dist.init_process_group(comm=comm)
     assert dist.get_backend() == "mpi"
     dist.destroy_process_group()
@@ -752,8 +734,7 @@ def test_ddp_averages_over_ranks(on_group):
             dist.all_reduce(total, op=Op.AVG)
             np.testing.assert_allclose(p.grad.numpy(), total.numpy(), rtol=1e-5, atol=1e-6)
         model.load_state_dict({f"module.{key}": value for key, value in alone.state_dict().items()})
-        with pytest.raises(RuntimeError, match="Missing key"):
-            model.load_state_dict(alone.state_dict())
+        raises(RuntimeError, "Missing key", lambda: model.load_state_dict(alone.state_dict()))
 
     on_group(check)
 
@@ -788,8 +769,7 @@ def test_ddp_adds_up_gradients_without_summing_over_ranks(on_group):
 def test_ddp_arguments(on_group):
     def check(rank, size):
         for settings in ({"device_ids": [0]}, {"output_device": 0}):
-            with pytest.raises(ValueError, match="only work with GPU"):
-                dist.DistributedDataParallel(nn.Linear(1, 1), **settings)
+            raises(ValueError, "only work with GPU", lambda: dist.DistributedDataParallel(nn.Linear(1, 1), **settings))
         for settings in ({"device_mesh": 1}, {"skip_all_reduce_unused_params": True}, {"bucket_cap_mb_list": [1]},
                          {"batched_grad_copy": True}):
             with pytest.raises(NotImplementedError, match=next(iter(settings))):
@@ -867,12 +847,9 @@ def test_stores(store):
     store.set_timeout(datetime.timedelta(seconds=0.1))
     for call in (lambda: store.get("never"), lambda: store.wait(["x", "never"]),
                  lambda: store.wait(["never"], datetime.timedelta(seconds=0.05))):
-        with pytest.raises(dist.DistStoreError, match="never"):
-            call()
-    with pytest.raises(TypeError):
-        store.set("a", 3)
-    with pytest.raises(TypeError):
-        store.set_timeout(3)
+        raises(dist.DistStoreError, "never", call)
+    raises(TypeError, None, store.set, "a", 3)
+    raises(TypeError, None, store.set_timeout, 3)
     assert store.timeout == datetime.timedelta(seconds=0.1)
 
 
@@ -904,8 +881,7 @@ def test_stores_wake_who_waits_and_add_up_without_losing_any(store, tmp_path):
 def test_stores_that_nobody_serves():
     with pytest.raises(dist.DistNetworkError, match="no server"):
         dist.TCPStore("127.0.0.1", 1, timeout=datetime.timedelta(seconds=0.1))
-    with pytest.raises(dist.DistStoreError, match="1 of 2"):
-        dist.TCPStore("127.0.0.1", 0, 2, True, datetime.timedelta(seconds=0.1))
+    raises(dist.DistStoreError, "1 of 2", lambda: dist.TCPStore("127.0.0.1", 0, 2, True, datetime.timedelta(seconds=0.1)))
 
 
 # --- one process -----------------------------------------------------------------------------------------------------------
@@ -921,10 +897,8 @@ def test_a_lone_process():
         assert x.tolist() == [3.0, 3.0] and dist.get_rank() == 0 and dist.get_world_size() == 1
     finally:
         dist.destroy_process_group()
-    with pytest.raises(ValueError, match="one rank per process"):
-        dist.init_process_group(comm=Devices(2))
-    with pytest.raises(RuntimeError, match="No rendezvous handler"):
-        dist.init_process_group("gloo", init_method="foo://x")
+    raises(ValueError, "one rank per process", lambda: dist.init_process_group(comm=Devices(2)))
+    raises(RuntimeError, "No rendezvous handler", dist.init_process_group, "gloo", init_method="foo://x")
     with pytest.raises(ValueError, match="both"):
         dist.init_process_group("gloo", init_method="env://", store=dist.HashStore(), rank=0, world_size=1)
 
@@ -936,8 +910,7 @@ def test_receiving_from_any_rank_when_nobody_is_left():
             dist.recv(full(1))
 
     if not launched_size():
-        with pytest.raises(RankFailure, match="all other ranks have returned"):
-            run_ranks(2, check, timeout=20)
+        raises(RankFailure, "all other ranks have returned", run_ranks, 2, check, timeout=20)
 
 
 def test_names_of_pytorch():
@@ -947,8 +920,7 @@ def test_names_of_pytorch():
         assert hasattr(dist, name), name
     c10d = importlib.import_module("autograd.distributed.distributed_c10d")      # where PyTorch defines them
     assert c10d.ProcessGroup is dist.ProcessGroup and importlib.import_module("dparallel.distributed.distributed_c10d") is c10d
-    with pytest.raises(ValueError, match="not been initialized"):
-        c10d._get_default_group()
+    raises(ValueError, "not been initialized", c10d._get_default_group)
     assert dist.Backend("GLOO") == dist.Backend.GLOO == "gloo" and repr(Op.SUM) == "<RedOpType.SUM: 0>"
     assert str(Op.AVG) == "RedOpType.AVG" and dist.ReduceOp.SUM == dist.reduce_op.SUM
     assert isinstance(Op.SUM, dist.ReduceOp) and os.environ is not None

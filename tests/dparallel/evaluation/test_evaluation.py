@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import autograd.nn.functional as F
@@ -81,8 +82,7 @@ def test_evaluation_of_loaders(comm):
     np.testing.assert_allclose(evaluate(net(), batches, metrics, comm=comm)["loss"], expected, rtol=1e-12)
     if ROWS % comm.size:
         loader = DataLoader(dataset, batch_size=4, sampler=DistributedSampler(dataset, comm=comm))
-        with pytest.raises(ValueError, match="uneven=True"):
-            evaluate(net(), loader, metrics, comm=comm)
+        raises(ValueError, "uneven=True", lambda: evaluate(net(), loader, metrics, comm=comm))
 
 
 def test_a_failure_on_one_rank_ends_evaluation_on_all(comm):
@@ -132,8 +132,7 @@ def test_metrics_that_differ_between_ranks_are_an_error(comm):
     if comm.size > 1:
         with pytest.raises(CollectiveError, match=f"rank {comm.size - 1} has \\['b'\\]"):
             reduce_metrics({"b" if comm.rank == comm.size - 1 else "a": 1.0}, comm=comm)
-    with pytest.raises(ValueError, match="weight -1"):
-        reduce_metrics({"a": 1.0}, -1 if comm.rank == 0 else 1, comm)
+    raises(ValueError, "weight -1", lambda: reduce_metrics({"a": 1.0}, -1 if comm.rank == 0 else 1, comm))
 
 
 def test_accuracy():
@@ -147,10 +146,8 @@ def test_accuracy():
     assert metric.compute() == 1
     metric.update(scores.reshape(1, 3, 3), ag.tensor([[1, 0, 0]]))
     assert metric.totals[1] == 5
-    with pytest.raises(ValueError, match="shape"):
-        metric.update(scores, ag.tensor([1, 2]))
-    with pytest.raises(ValueError, match="weight"):
-        Mean(Devices(1)).update(1.0, weight=-1)
+    raises(ValueError, "shape", lambda: metric.update(scores, ag.tensor([1, 2])))
+    raises(ValueError, "weight", lambda: Mean(Devices(1)).update(1.0, weight=-1))
 
 
 @pytest.mark.devices
@@ -193,8 +190,7 @@ def test_clipping_of_parameters_that_are_spread_over_ranks(comm, order):
     if comm.size > 1:
         if comm.rank == comm.size - 1:
             mine[0].grad[0] = float("nan")
-        with pytest.raises(RuntimeError, match="nan"):
-            clip_grad_norm_(mine, 1.0, 2, error_if_nonfinite=True, comm=comm)
+        raises(RuntimeError, "nan", clip_grad_norm_, mine, 1.0, 2, error_if_nonfinite=True, comm=comm)
 
 
 # --- linear scaling ---------------------------------------------------------------------------------------------------
@@ -220,8 +216,7 @@ def test_linear_scaling():
     both = ChainedScheduler([linear_scaling(optimizer, 3, 2), MultiStepLR(optimizer, [4])])
     np.testing.assert_allclose(rates(both, optimizer, 6), [0.1, 0.2, 0.3, 0.3, 0.03, 0.03])
     for bad in ((0, 1), (float("inf"), 1), (2, -1)):
-        with pytest.raises(ValueError, match="linear_scaling"):
-            linear_scaling(make(), *bad)
+        raises(ValueError, "linear_scaling", lambda: linear_scaling(make(), *bad))
 
 
 def test_without_a_communicator_threads_use_the_one_of_the_model():

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import forward_ad
@@ -312,8 +313,7 @@ def test_a_message_that_an_earlier_pass_took_up():
         assert w.grad.tolist() == [2, 2]
         comm.barrier()
         name = "Recv: message 0 from rank 0" if comm.rank else "Send: message 0 to rank 1"
-        with pytest.raises(RuntimeError, match=f"{name} at .* took part in an earlier backward pass"):
-            result.sum().backward()
+        raises(RuntimeError, f"{name} at .* took part in an earlier backward pass", lambda: result.sum().backward())
 
     run_ranks(2, body)
 
@@ -360,19 +360,13 @@ def test_join_and_forward_mode_and_wrong_arguments():
     token = Send.apply(x * 2, comm=comm, dest=0)
     Recv.apply(comm=comm, source=0)
     assert "SendBackward" in str(join(x, [token], None).grad_fn.next_functions)
-    with pytest.raises(TypeError, match="or of a handle.s wait"):
-        join(x, Isend.apply(x.detach(), comm=comm, dest=0))
+    raises(TypeError, "or of a handle.s wait", lambda: join(x, Isend.apply(x.detach(), comm=comm, dest=0)))
     Recv.apply(comm=comm, source=0)
-    with pytest.raises(TypeError, match="one of torch.int64"):
-        join(ag.tensor([1]))
-    with pytest.raises(TypeError, match="not float"):
-        join(1.0)
-    with pytest.raises(ValueError, match="dest=1 is not one of the ranks 0 to 0"):
-        Send.apply(x, comm=comm, dest=1)
-    with pytest.raises(ValueError, match="tag=-1 is not one of"):
-        Send.apply(x, comm=comm, dest=0, tag=-1)
-    with pytest.raises(TypeError, match="neither a Communicator nor an mpi4py"):
-        Send.apply(x, comm="world", dest=0)
+    raises(TypeError, "one of torch.int64", lambda: join(ag.tensor([1])))
+    raises(TypeError, "not float", join, 1.0)
+    raises(ValueError, "dest=1 is not one of the ranks 0 to 0", Send.apply, x, comm=comm, dest=1)
+    raises(ValueError, "tag=-1 is not one of", Send.apply, x, comm=comm, dest=0, tag=-1)
+    raises(TypeError, "neither a Communicator nor an mpi4py", Send.apply, x, comm="world", dest=0)
     with forward_ad.dual_level():                        # see test_messages_forward_mode.py
         Send.apply(forward_ad.make_dual(ag.ones(2), 3 * ag.ones(2)), comm=comm, dest=0)
         y = forward_ad.unpack_dual(Recv.apply(comm=comm, source=0))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from filled_models import filled
+from raised import raises
 
 import autograd as ag
 from autograd import nn
@@ -107,21 +108,17 @@ def test_a_failing_hook_ends_backward_on_all_ranks(comm):
 def test_registering(comm):
     model = DataParallel(make(), comm=comm)
     if comm.size > 1 and len(comm.held) > 1:
-        with pytest.raises(NotImplementedError, match="local devices"):
-            model.register_comm_hook(None, averaging)
+        raises(NotImplementedError, "local devices", model.register_comm_hook, None, averaging)
         return
-    with pytest.raises(TypeError, match="must be callable"):
-        model.register_comm_hook(None, 3)
+    raises(TypeError, "must be callable", model.register_comm_hook, None, 3)
 
     def annotated(state, bucket: int):
         return bucket
 
     annotated.__annotations__["bucket"] = int
-    with pytest.raises(ValueError, match="annotation should be GradBucket"):
-        model.register_comm_hook(None, annotated)
+    raises(ValueError, "annotation should be GradBucket", model.register_comm_hook, None, annotated)
     model.register_comm_hook([], averaging)
-    with pytest.raises(RuntimeError, match="only be called once"):
-        model.register_comm_hook([], averaging)
+    raises(RuntimeError, "only be called once", model.register_comm_hook, [], averaging)
     loss_of(model, np.ones((2, FEATURES))).backward()
 
 
@@ -147,5 +144,4 @@ def test_handles_chain():
     assert len(calls) == 1
     failing = base.then(lambda h: 1 / 0).then(lambda h: 5)
     for _ in range(2):
-        with pytest.raises(ZeroDivisionError):
-            failing.wait()
+        raises(ZeroDivisionError, None, failing.wait)

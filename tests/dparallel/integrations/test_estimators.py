@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -86,8 +87,7 @@ def test_parameters():
                               (lambda: NeuralNetRegressor(nn.Linear(4, 2), batch_size=2).fit(X, X[:, 0]), ValueError, r"\[2, 2\] for targets of shape \[2\]"),
                               (lambda: classifier(criterion=nn.NLLLoss(), criterion__reduction="sum").fit(X, Y), TypeError, "criterion__reduction: pass the class"),
                               (lambda: classifier().fit(X, Y, np.zeros(150)), ValueError, "all are 0|non-zero"), (lambda: classifier().fit(X, Y, -np.ones(150)), ValueError, "negative")]:
-        with pytest.raises(kind, match=words):
-            call()
+        raises(kind, words, call)
 
 
 def test_training_goes_on():
@@ -95,8 +95,7 @@ def test_training_goes_on():
     for _ in range(10):
         net.partial_fit(X[:140:3], NAMES[:140:3], classes=np.unique(NAMES))
     assert len(net.history_) == 10 and net.score(X, NAMES) > 0.8
-    with pytest.raises(ValueError, match=r"\['rose'\] are none of"):
-        net.partial_fit(X[:1], ["rose"])
+    raises(ValueError, r"\['rose'\] are none of", lambda: net.partial_fit(X[:1], ["rose"]))
     warm = classifier(max_epochs=2, warm_start=True)
     assert len(warm.fit(X, Y).fit(X, Y).history_) == 4 and len(classifier(max_epochs=2).fit(X, Y).history_) == 2
     given = nn.Linear(4, 3)

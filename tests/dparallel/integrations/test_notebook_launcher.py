@@ -9,6 +9,7 @@ import textwrap
 import threading
 
 import pytest
+from raised import raises
 
 import autograd as ag
 import dparallel
@@ -77,11 +78,9 @@ def test_what_is_refused(monkeypatch):
     for call, kind, words in [(lambda: notebook_launcher(print, (1,)), TypeError, r"n=\(1,\).*args=\(...\)"), (lambda: notebook_launcher(print, 0), TypeError, "n=0"),
                               (lambda: notebook_launcher(3, 2), TypeError, "must be a function"), (lambda: notebook_launcher(print, 2, 0.1), TypeError, "args=0.1.*a tuple"),
                               (lambda: notebook_launcher(cell("def f(): return x", x=threading.Lock())["f"], 2), TypeError, "'f', its arguments or what it uses.*lock")]:
-        with pytest.raises(kind, match=words):
-            call()
+        raises(kind, words, call)
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "3")
-    with pytest.raises(RuntimeError, match="one of 3 MPI ranks: ranks start no others"):
-        notebook_launcher(print, 2)
+    raises(RuntimeError, "one of 3 MPI ranks: ranks start no others", notebook_launcher, print, 2)
 
 
 @needs_cloudpickle

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import dparallel
@@ -80,10 +81,8 @@ def test_gather_for_metrics_of_other_things(comm):
     assert gather_for_metrics([f"row {rank}"], comm=comm) == [f"row {r}" for r in range(n)]
     assert gather_for_metrics({"text": "a", "rank": rank}, comm=comm) == [{"text": "a", "rank": r} for r in range(n)]
     if n > 1:
-        with pytest.raises(CollectiveError, match="different structures"):
-            gather_for_metrics([ag.ones(1)] * (1 + rank % 2), comm=comm)
-        with pytest.raises(CollectiveError):
-            gather_for_metrics(ag.ones(1, 1 + rank % 2), comm=comm)
+        raises(CollectiveError, "different structures", lambda: gather_for_metrics([ag.ones(1)] * (1 + rank % 2), comm=comm))
+        raises(CollectiveError, None, lambda: gather_for_metrics(ag.ones(1, 1 + rank % 2), comm=comm))
     return comm.barrier()
 
 
@@ -104,10 +103,8 @@ def test_save_all_and_load_all(comm):
     assert ag.equal(other.module.weight, model.module.weight) and second.param_groups[0]["lr"] == 0.1
     with pytest.raises(CheckpointError, match="no complete checkpoint of step 5"):
         dparallel.load_all(f"{folder}/run", other, second, step=5, progress=back)      # keep=1
-    with pytest.raises(CheckpointError, match="no folder .*nowhere"):
-        dparallel.load_all(f"{folder}/nowhere", other)
-    with pytest.raises(CheckpointError, match="give it the same"):
-        dparallel.load_all(f"{folder}/run", other)
+    raises(CheckpointError, "no folder .*nowhere", lambda: dparallel.load_all(f"{folder}/nowhere", other))
+    raises(CheckpointError, "give it the same", lambda: dparallel.load_all(f"{folder}/run", other))
     comm.barrier()
     if comm.rank == 0:
         shutil.rmtree(folder)
@@ -155,8 +152,7 @@ def test_metrics_refuse():
                         (lambda: metrics.F1Score(3).update([0, 3], [0, 1]), "class 3 among the outputs, of 3 classes"), (lambda: metrics.F1Score(3).update([0, 1], [0, -1]), "class -1 among the targets"),
                         (lambda: metrics.F1Score(3).update(SCORES, TARGETS[:4]), r"outputs of shape \[23, 4\] for targets of shape \[4\]"), (lambda: metrics.AUROC().update(SCORES, TARGETS[:4]), "AUROC: scores of shape"),
                         (lambda: metrics.AUROC().update(SCORES[:, 0], TARGETS), "none of the 2 classes"), (lambda: metrics.R2Score().update(VALUES, RIGHT[:1]), "R2Score: outputs of shape")]:
-        with pytest.raises(ValueError, match=words):
-            call()
+        raises(ValueError, words, call)
 
 
 class Pruned(Exception):
@@ -237,10 +233,8 @@ def test_trials_on_ranks(on_ranks):
 
         with pytest.raises(ValueError if comm.rank == 0 else CollectiveError, match="low > high"):
             dparallel.DistributedTrial.optimize(study, wrong, 1, comm=comm)
-        with pytest.raises(TypeError, match="rank 0 passes Optuna's trial"):
-            dparallel.DistributedTrial(None, comm)
-        with pytest.raises(ValueError, match="n_trials, timeout"):
-            dparallel.DistributedTrial.optimize(study, wrong, comm=comm)
+        raises(TypeError, "rank 0 passes Optuna's trial", dparallel.DistributedTrial, None, comm)
+        raises(ValueError, "n_trials, timeout", dparallel.DistributedTrial.optimize, study, wrong, comm=comm)
         comm.barrier()
 
     on_ranks(check)

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import autograd.nn.functional as F
@@ -198,8 +199,7 @@ def test_only_calls_that_a_backward_pass_comes_from_count(comm):
     for p, q in zip(model.parameters(), expected.parameters(), strict=True):
         np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
     if comm.size > 1:
-        with pytest.raises(RuntimeError, match="none of its outputs"):
-            sum((p * p).sum() for p in model.parameters()).backward()
+        raises(RuntimeError, "none of its outputs", lambda: sum((p * p).sum() for p in model.parameters()).backward())
 
 
 def test_no_sync_counts_where_backward_is(comm):
@@ -274,11 +274,9 @@ def test_parameters_are_broadcast_and_verified(comm):
     assert_same_everywhere(model, comm)
     if comm.size > 1:
         other = nn.Linear(3, 2 + (comm.rank == comm.size - 1))
-        with pytest.raises(CollectiveError, match=f"weight.*rank {comm.size - 1}"):
-            DataParallel(other, comm=comm)
+        raises(CollectiveError, f"weight.*rank {comm.size - 1}", DataParallel, other, comm=comm)
         fewer = nn.Linear(3, 2, bias=comm.rank == 0)
-        with pytest.raises(CollectiveError, match="rank 1 has 1 parameters"):
-            DataParallel(fewer, comm=comm)
+        raises(CollectiveError, "rank 1 has 1 parameters", DataParallel, fewer, comm=comm)
 
 
 def test_allreduce_starts_while_backward_still_runs():
@@ -340,8 +338,7 @@ def test_tensors_of_other_lengths_are_refused():
         scatter({"a": ag.ones(4), "b": ag.ones(3)}, Devices(2))
     a, b = scatter((ag.ones(3, 2), "text", [ag.tensor(1.0)]), Devices(2))
     assert a[0].shape == (2, 2) and b[0].shape == (1, 2) and a[1] == "text" and b[2][0].item() == 1
-    with pytest.raises(TypeError, match="not int"):
-        gather([1, 2], Devices(2))
+    raises(TypeError, "not int", lambda: gather([1, 2], Devices(2)))
 
 
 def test_replicas_share_buffers_of_the_first_device_and_keep_modes():
@@ -371,8 +368,7 @@ def test_a_failing_replica_is_named():
     with pytest.raises(KeyError, match="replica 1 on device 1.*planted") as caught:
         parallel_apply([lambda x: x, fails], [(1,), (2,)])
     assert isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(ValueError, match="number of inputs 1"):
-        parallel_apply([fails, fails], [1])
+    raises(ValueError, "number of inputs 1", parallel_apply, [fails, fails], [1])
 
 
 def test_state_under_the_modules_own_names():
@@ -405,14 +401,12 @@ def test_names_of_parameters_and_buffers_have_no_prefix_those_of_modules_are_pat
     lambda: DataParallel(mlp(), device_ids=[3, 3]),
     lambda: DataParallel(mlp(), devices=2, output_device=2), lambda: DataParallel(mlp(), devices=2, device_ids=[0, 1]), lambda: DataParallel(mlp(), bucket_cap_mb=0)])
 def test_bad_arguments(make):
-    with pytest.raises(ValueError):
-        make()
+    raises(ValueError, None, make)
 
 
 def test_refusals():
     def body(comm):
-        with pytest.raises(RuntimeError, match="doesn't have any parameter"):
-            DataParallel(nn.ReLU(), comm=comm)
+        raises(RuntimeError, "doesn't have any parameter", lambda: DataParallel(nn.ReLU(), comm=comm))
 
     run_ranks(1, lambda comm: None)
     run_ranks(2, body)

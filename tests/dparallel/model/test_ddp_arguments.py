@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from filled_models import filled
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -80,8 +81,7 @@ def test_each_argument_reaches_config(monkeypatch):
         raise KeyError("enough")
 
     monkeypatch.setattr("dparallel.model.data_parallel.Config", configured)
-    with pytest.raises(KeyError):
-        DataParallel(**given)
+    raises(KeyError, None, lambda: DataParallel(**given))
     assert found == [given]
 
 
@@ -130,8 +130,7 @@ def test_delayed_parameters_leave_last(comm):
         same(model, mean_of_all(Net(), comm.size))
     if comm.size > 1:
         assert set(model.logging_data()["bucket_parameters"][-1]) == {"last.weight", "last.bias"}
-    with pytest.raises(ValueError, match="need to be set at the same time"):
-        DataParallel(net, comm=comm, delay_all_reduce_named_params=pairs)
+    raises(ValueError, "need to be set at the same time", DataParallel, net, comm=comm, delay_all_reduce_named_params=pairs)
     with pytest.raises(ValueError, match="not in the module"):
         DataParallel(net, comm=comm, delay_all_reduce_named_params=[("x", ag.zeros(1))],
                      param_to_hook_all_reduce=net.first.weight)
@@ -180,8 +179,7 @@ def test_unused_parameters_that_are_meant_or_not_wanted(on_ranks, monkeypatch):
         loss_of(model, piece(comm.rank), comm.rank == 0).backward()
         assert (kept.grad.numpy() == comm.rank).all() and not told
         strict = DataParallel(Net(never=True), comm=comm, batch="own", find_unused_parameters="error")
-        with pytest.raises(RuntimeError, match="never.weight, never.bias"):
-            loss_of(strict, piece(comm.rank)).backward()
+        raises(RuntimeError, "never.weight, never.bias", lambda: loss_of(strict, piece(comm.rank)).backward())
 
     on_ranks(check)
 
@@ -228,8 +226,7 @@ def test_ignored_parameters_and_buffers_stay_on_their_rank(comm):
         assert net[0].weight.grad.shape == (3 + comm.rank, FEATURES)
         for p in (net[1].bias, net[2].weight):
             np.testing.assert_array_equal(*[comm.allreduce([p.grad.numpy()], op)[0] for op in ("max", "min")])
-        with pytest.raises(ValueError, match="nonsense"):
-            DataParallel(net, comm=comm, parameters_to_ignore=["nonsense"])
+        raises(ValueError, "nonsense", DataParallel, net, comm=comm, parameters_to_ignore=["nonsense"])
 
 
 @pytest.mark.parametrize(("settings", "at_init", "in_forward"), [
@@ -298,8 +295,7 @@ def test_a_model_changed_after_wrapping_is_an_error_on_all_ranks(comm, change, t
     loss_of(model, piece(comm.rank), True).backward()
     if everywhere or comm.rank == comm.size - 1:
         change(net)
-    with pytest.raises(RuntimeError, match=f"rank {comm.size - 1}: {text}"):
-        loss_of(model, piece(comm.rank), True).backward()
+    raises(RuntimeError, f"rank {comm.size - 1}: {text}", lambda: loss_of(model, piece(comm.rank), True).backward())
 
 
 def test_freezing(comm):
@@ -343,8 +339,7 @@ def test_logging_data(comm):
     for _ in range(10):
         loss_of(model, piece(comm.rank)).backward()
     assert model._sum.reducer.stats.sampled == 10
-    with pytest.raises(ValueError, match="equal or greater than 1"):
-        model._set_ddp_runtime_logging_sample_rate(0)
+    raises(ValueError, "equal or greater than 1", model._set_ddp_runtime_logging_sample_rate, 0)
 
 
 def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monkeypatch):
@@ -395,8 +390,7 @@ def test_reported_bytes_are_the_hooks(comm):
 
 @pytest.mark.parametrize("name", ["device_mesh", "skip_all_reduce_unused_params", "bucket_cap_mb_list", "batched_grad_copy"])
 def test_arguments_that_are_not_implemented(name):
-    with pytest.raises(NotImplementedError, match=name):
-        DataParallel(Net(), **{name: True})
+    raises(NotImplementedError, name, lambda: DataParallel(Net(), **{name: True}))
 
 
 def test_other_arguments(on_ranks):
@@ -409,8 +403,7 @@ def test_other_arguments(on_ranks):
             DataParallel(Net(), comm=comm, gradient_as_bucket_view=False)
         with pytest.raises(NotImplementedError, match="param_dtype"):
             DataParallel(Net(), comm=comm, mixed_precision=MixedPrecision(param_dtype="float16"))
-        with pytest.raises(ValueError, match="mixed_precision='int8'"):
-            DataParallel(Net(), comm=comm, mixed_precision="int8")
+        raises(ValueError, "mixed_precision='int8'", lambda: DataParallel(Net(), comm=comm, mixed_precision="int8"))
         with pytest.raises(ValueError, match="find_unused_parameters='maybe'"):
             DataParallel(Net(), comm=comm, find_unused_parameters="maybe")
 
@@ -442,8 +435,7 @@ def test_bad_arguments_on_one_rank_are_told_to_all(comm, wrong, error):
     bad = comm.rank == comm.size - 1
     with pytest.raises(error if bad else CollectiveError, match=None if bad else f"{error.__name__}: "):
         DataParallel(Net(), comm=comm, batch="own", **(wrong if bad else {}))
-    with pytest.raises(error):
-        DataParallel(Net(), comm=comm, batch="own", **wrong)
+    raises(error, None, lambda: DataParallel(Net(), comm=comm, batch="own", **wrong))
     comm.barrier()
 
 
@@ -463,16 +455,14 @@ WRONG = {"module": [None, 2, "net", Odd()], "device_ids": [2, True, "01", [0, "b
 @pytest.mark.parametrize("name", WRONG)
 def test_an_argument_of_another_type_is_named(name):
     for value in WRONG[name]:
-        with pytest.raises(TypeError, match=rf"\b{name}\b"):
-            DataParallel(**{"module": Net(), name: value})
+        raises(TypeError, rf"\b{name}\b", lambda: DataParallel(**{"module": Net(), name: value}))
 
 
 def test_a_communicator_in_the_place_of_device_ids(on_ranks):
     """PyTorch's second argument is device_ids; who writes DataParallel(net, comm) means comm."""
     def check(comm):
         assert DataParallel(Net(), comm).comm is comm
-        with pytest.raises(TypeError, match="two communicators"):
-            DataParallel(Net(), comm, comm=comm)
+        raises(TypeError, "two communicators", lambda: DataParallel(Net(), comm, comm=comm))
         bad = comm.rank == comm.size - 1             # mistakes beside it are told on it
         with pytest.raises(ValueError if bad else CollectiveError, match="bucket_cap_mb=-1"):
             DataParallel(Net(), comm, bucket_cap_mb=-1 if bad else 1)
@@ -494,8 +484,7 @@ def test_one_process_finds_what_many_would_when_it_is_asked_to():
     with pytest.warns(UserWarning, match="2 of 4 parameters got no gradient"):
         model(ag.ones(2, 3)).sum().backward()
     net.forward = lambda x: net["unused"](x)
-    with pytest.raises(RuntimeError, match="static_graph"):
-        model(ag.ones(2, 3)).sum().backward()
+    raises(RuntimeError, "static_graph", lambda: model(ag.ones(2, 3)).sum().backward())
     for wanted in ({"find_unused_parameters": "error"}, {"static_graph": True}):
         with pytest.raises(NotImplementedError, match="find_unused_parameters='error' and static_graph=True"):
             DataParallel(net, comm=Devices(2), **wanted)

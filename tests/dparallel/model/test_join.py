@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from filled_models import filled
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -95,8 +96,7 @@ def test_throwing(on_ranks):
 
         if comm.size == 1:
             return train()
-        with pytest.raises(RuntimeError, match=text):
-            train()
+        raises(RuntimeError, text, train)
         assert steps == 1
         loss_of(model, batch(comm.rank, 0)).backward()               # the block has ended everywhere
         return None
@@ -111,12 +111,10 @@ def test_disabled_and_nested(comm):
     if comm.size > 1:
         with model.join(), pytest.raises(RuntimeError, match="inside join"), model.join():
             pass
-    with pytest.raises(ValueError, match="at least one joinable"):
-        Join([])
+    raises(ValueError, "at least one joinable", Join, [])
     with pytest.raises(ValueError, match="multiple process groups"):
         Join([model, DataParallel(make(), comm=comm.duplicate(), batch="own")])
-    with pytest.raises(TypeError, match="not SGD: a rank that has run out"):
-        Join([model, optim.SGD(model.parameters(), lr=0.1)])
+    raises(TypeError, "not SGD: a rank that has run out", lambda: Join([model, optim.SGD(model.parameters(), lr=0.1)]))
 
 
 def test_several_joinables(comm):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -69,10 +70,8 @@ def test_ranks_hold_what_is_predicted(shard, size):
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="world_size=0"):
-        model_memory([], world_size=0)
-    with pytest.raises(ValueError, match="shard=4"):
-        model_memory([], shard=4)
+    raises(ValueError, "world_size=0", model_memory, [], world_size=0)
+    raises(ValueError, "shard=4", model_memory, [], shard=4)
     assert model_memory([], world_size=2) == {"parameters": 0, "gradient buckets": 0, "optimizer state": 0}
     p = nn.Parameter(ag.tensor(np.zeros(10, np.float16)))
     assert model_memory([p, p], world_size=4, shard=3)["parameters"] == 5

@@ -5,6 +5,7 @@ import copy
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -253,8 +254,7 @@ def test_one_rank_is_batch_norm():
     layer, same = SyncBatchNorm(2), nn.BatchNorm1d(2)
     x = ag.from_numpy(np.random.default_rng(13).standard_normal((4, 2)).astype(np.float32))
     assert layer(x).tolist() == same(x).tolist() and layer.running_var.tolist() == same.running_var.tolist()
-    with pytest.raises(ValueError, match="at least 2D input"):
-        layer(ag.ones(3))
+    raises(ValueError, "at least 2D input", lambda: layer(ag.ones(3)))
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------
@@ -268,8 +268,7 @@ def test_a_wrong_input_on_one_rank_is_an_error_on_all(comm, shape, words):
 
 def test_one_value_per_channel_in_all(comm):
     layer = SyncBatchNorm(3, process_group=comm)
-    with pytest.raises(ValueError, match="more than 1 value per channel"):
-        layer(ag.ones(int(comm.rank == 0), 3))
+    raises(ValueError, "more than 1 value per channel", lambda: layer(ag.ones(int(comm.rank == 0), 3)))
     assert layer(ag.ones(0, 3)).shape == (0, 3)      # no row anywhere: nothing to normalise
     if comm.size > 1:
         assert layer.running_var.tolist() == [1, 1, 1]
@@ -282,17 +281,14 @@ def test_a_replica_that_fails_or_stays_away_ends_the_meeting():
         raise KeyError("planted")
 
     x = ag.ones(3, 2)
-    with pytest.raises(KeyError, match="replica 1 on device 1.*planted"):
-        parallel_apply([norm, fails], [x, x])
-    with pytest.raises(RankFailure, match="has returned"):
-        parallel_apply([norm, lambda x: x], [x, x])
+    raises(KeyError, "replica 1 on device 1.*planted", parallel_apply, [norm, fails], [x, x])
+    raises(RankFailure, "has returned", lambda: parallel_apply([norm, lambda x: x], [x, x]))
 
 
 def test_checkpoint_on_local_devices_is_refused():
     model = DataParallel(nn.Sequential(Checkpointed(SyncBatchNorm(2, dtype=ag.float64))), devices=2)
     x = ag.tensor(np.random.default_rng(14).standard_normal((4, 2)), requires_grad=True)
-    with pytest.raises(NotImplementedError, match="checkpoint"):
-        model(x).sum().backward()
+    raises(NotImplementedError, "checkpoint", lambda: model(x).sum().backward())
 
 
 class Checkpointed(nn.Module):
@@ -358,7 +354,6 @@ def test_grad_of_parameters_and_micro_batches(comm):
 def test_join_is_refused_in_time(comm):
     model = DataParallel(convert_sync_batchnorm(Net()), comm=comm)
     if comm.size > 1:
-        with pytest.raises(NotImplementedError, match="throw_on_early_termination"):
-            model.join()
+        raises(NotImplementedError, "throw_on_early_termination", model.join)
         with model.join(throw_on_early_termination=True):
             pass

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import nn, optim
@@ -96,10 +97,8 @@ def test_now_flush_and_last(comm):
         assert out.lines[1:] == [(10, {"loss": (processes + 1) / 2, "lr": 0.1 * 3, "k": 3.0 * processes}),
                                  (11, {"loss": 2.0, "lr": 1.0, "k": processes})]
         assert out.lines[0][0] == 10
-    with pytest.raises(RuntimeError, match="closed"):
-        log(loss=1.0)
-    with pytest.raises(RuntimeError, match="closed"):
-        log.flush()
+    raises(RuntimeError, "closed", log, loss=1.0)
+    raises(RuntimeError, "closed", log.flush)
 
 
 def test_nobody_waits(comm):
@@ -161,8 +160,7 @@ def test_other_names_are_an_error_on_all_ranks(comm):
         else:
             raise AssertionError("no error")
         comm.barrier()
-        with pytest.raises(CollectiveError, match="different names"):
-            log.now({"a" if comm.rank else "b": 1})
+        raises(CollectiveError, "different names", lambda: log.now({"a" if comm.rank else "b": 1}))
         for settings in ({"every": 2 + comm.rank}, {"reduce": {"x": "sum"} if comm.rank else {}}, {"step": comm.rank}):
             with pytest.raises(CollectiveError, match=r"Logger\(\): rank 1 has every, step, reduce"):
                 Logger(console=False, comm=comm, **settings)
@@ -213,8 +211,7 @@ def test_preempted_ranks_leave_together(comm):
     ({"reduce": ["x"]}, TypeError, "a dict"), ({"reduce": {"x": "max"}}, ValueError, "'mean', 'sum', 'last'"), ({"outputs": [print]}, TypeError, "write"),
 ])
 def test_arguments(arguments, error, text):
-    with pytest.raises(error, match=text):
-        Logger(console=False, **arguments)
+    raises(error, text, lambda: Logger(console=False, **arguments))
 
 
 def test_values():
@@ -223,24 +220,16 @@ def test_values():
     for bad, error, text in ((ag.ones(2), ValueError, r"\[2\]"), ([1, 2], TypeError, "list"), ("3", TypeError, "str '3'"),
                              (1j, TypeError, "complex"), (None, TypeError, "NoneType"), (np.array("x"), TypeError, "number"),
                              (ag.tensor(1j), TypeError, "number"), (np.ones((2, 0)), ValueError, r"\[2, 0\]")):
-        with pytest.raises(error, match=text):
-            log(x=bad)
-    with pytest.raises(TypeError, match="x both in"):
-        log({"x": 1}, x=2)
-    with pytest.raises(TypeError, match="not list"):
-        log([1, 2])
-    with pytest.raises(ValueError, match="too large"):
-        log(x=10**400)
+        raises(error, text, log, x=bad)
+    raises(TypeError, "x both in", log, {"x": 1}, x=2)
+    raises(TypeError, "not list", log, [1, 2])
+    raises(ValueError, "too large", lambda: log(x=10**400))
     for rows in (-1, math.nan, math.inf):
-        with pytest.raises(ValueError, match="rows"):
-            log(x=1, rows=rows)
+        raises(ValueError, "rows", log, x=1, rows=rows)
     for name in ("step", "time", "", 3):
-        with pytest.raises(ValueError, match="no name"):
-            log({name: 1})
-    with pytest.raises(ValueError, match=f"number {ROOM + 1}"):
-        log({f"x{k}": k for k in range(ROOM + 1)})
-    with pytest.raises(TypeError, match="str"):
-        log(fine=1.0, bad="x")
+        raises(ValueError, "no name", log, {name: 1})
+    raises(ValueError, f"number {ROOM + 1}", lambda: log({f"x{k}": k for k in range(ROOM + 1)}))
+    raises(TypeError, "str", log, fine=1.0, bad="x")
     assert log.step == 0
     log.flush()
     assert all("fine" not in line for _, line in out.lines)                # all are checked before one counts
@@ -281,12 +270,10 @@ def test_json_lines(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_named(monkeypatch, tmp_path):
     full = JsonLines("/dev/full")
-    with pytest.raises(OSError, match="No space.*/dev/full"):
-        full.write(1, 0.0, {"x": 1.0})
+    raises(OSError, "No space.*/dev/full", full.write, 1, 0.0, {"x": 1.0})
     lines = JsonLines(tmp_path / "lines")
     monkeypatch.setattr(lines, "_file", SimpleNamespace(write=lambda line: len(line) - 1))
-    with pytest.raises(OSError, match="No space.*lines"):
-        lines.write(1, 0.0, {"x": 1.0})
+    raises(OSError, "No space.*lines", lines.write, 1, 0.0, {"x": 1.0})
 
 
 def test_console(capsys):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import dparallel
@@ -72,8 +73,7 @@ def test_known_graphs(name):
 
 
 def test_a_wait_without_a_start_is_an_error():
-    with pytest.raises(ValueError, match="'b', which was not started"):
-        play([START("a"), WAIT("b")], fixed(1))
+    raises(ValueError, "'b', which was not started", lambda: play([START("a"), WAIT("b")], fixed(1)))
 
 
 # --- costs ----------------------------------------------------------------------------------------------------------------
@@ -164,10 +164,8 @@ def test_algorithms_by_size():
         "allreduce": "ring", "allgather": "ring", "alltoall": "pairwise"}
     assert [chosen("alltoall", 8, 1e6, mpi) for mpi in ("openmpi", "mpich")] == ["linear", "pairwise"]
     assert [chosen("allgather", 8, 1e6, mpi) for mpi in ("openmpi", "mpich")] == ["linear", "ring"]
-    with pytest.raises(ValueError, match="'alltwo' must be one of allreduce"):
-        schedule("alltwo", 2, 8, "ring")
-    with pytest.raises(ValueError, match="'snake' of allreduce must be one of"):
-        schedule("allreduce", 2, 8, "snake")
+    raises(ValueError, "'alltwo' must be one of allreduce", schedule, "alltwo", 2, 8, "ring")
+    raises(ValueError, "'snake' of allreduce must be one of", schedule, "allreduce", 2, 8, "snake")
 
 
 # --- simulations ----------------------------------------------------------------------------------------------------------
@@ -247,16 +245,13 @@ def test_bad_network_files(tmp_path):
             Network.parse(str(path))
         assert str(path) in str(error.value)
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match=r"bytes\.json"):
-        Network.parse(str(tmp_path / "bytes.json"))
-    with pytest.raises(ValueError, match="latency is there twice"):
-        Network.parse("latency=1us,latency=2us")
+    raises(ValueError, r"bytes\.json", lambda: Network.parse(str(tmp_path / "bytes.json")))
+    raises(ValueError, "latency is there twice", Network.parse, "latency=1us,latency=2us")
 
 
 @pytest.mark.parametrize("text", BAD)
 def test_bad_descriptions(text):
-    with pytest.raises(ValueError, match=BAD[text]):
-        Network.parse(text)
+    raises(ValueError, BAD[text], Network.parse, text)
 
 
 # --- graphs of steps ------------------------------------------------------------------------------------------------------
@@ -348,8 +343,7 @@ def test_each_optimizer_brings_together_what_it_has_changed():
 def test_accumulated_passes():
     trace = trace_of(passes=3)
     assert play(graph_of(trace, Option(2)), fixed(0.001)).seconds > trace.compute
-    with pytest.raises(NotImplementedError, match="3 forward passes"):
-        graph_of(trace, Option(2, shard="parameters"))
+    raises(NotImplementedError, "3 forward passes", lambda: graph_of(trace, Option(2, shard="parameters")))
     assert [f.nbytes for f in play(graph_of(trace_of(passes=3, buffer_bytes=64), Option(2)), fixed(0.001)).flights
             if f.name == "buffers"] == [64] * 3
 
@@ -505,19 +499,16 @@ def test_evaluation_between_steps_is_no_step():
 
 def test_what_cannot_be_traced():
     def refused(make, error, words):
-        with pytest.raises(error, match=words):
-            StepRecorder(make(), 6)
+        raises(error, words, lambda: StepRecorder(make(), 6))
 
     refused(lambda: net(), TypeError, "takes a DataParallel")
     refused(lambda: DataParallel(net(), devices=2), NotImplementedError, "local devices")
     refused(lambda: DataParallel(net(), comm=dparallel.Devices(2)), NotImplementedError, "local devices")
     refused(lambda: DataParallel(net(), comm=dparallel.Devices(1), batch="own", reproducible=4), NotImplementedError, "reproducible")
     model = DataParallel(net(), comm=dparallel.Devices(1), batch="own")
-    with pytest.raises(ValueError, match="steps=1 must be a whole number of at least 2"):
-        StepRecorder(model, 1)
+    raises(ValueError, "steps=1 must be a whole number of at least 2", StepRecorder, model, 1)
     recorder = StepRecorder(model, 6)
-    with pytest.raises(RuntimeError, match="0 complete training steps were recorded"):
-        recorder.trace()
+    raises(RuntimeError, "0 complete training steps were recorded", recorder.trace)
 
 
 def test_quiet_steps_are_taken():
@@ -573,10 +564,8 @@ def test_predictions_and_advice(tmp_path):
         fast.save(tmp_path / name)
     assert (tmp_path / "p.svg").read_text().startswith("<svg") and "nan" not in (tmp_path / "p.svg").read_text()
     assert json.loads((tmp_path / "p.json").read_text())["points"][0]["option"]["ranks"] == 1
-    with pytest.raises(ValueError, match=r"\.svg"):
-        fast.save(tmp_path / "p.png")
-    with pytest.raises(ValueError, match="ranks=7 was not predicted"):
-        fast.best(7)
+    raises(ValueError, r"\.svg", lambda: fast.save(tmp_path / "p.png"))
+    raises(ValueError, "ranks=7 was not predicted", fast.best, 7)
 
 
 def test_planted_changes_are_seen():
@@ -604,38 +593,27 @@ def test_the_slowest_of_many():
 def test_bad_questions():
     trace = trace_of()
     for sizes, error in (([], ValueError), ([0], ValueError), ("8", TypeError), (8, TypeError), ([2.5], TypeError)):
-        with pytest.raises(error, match="sizes="):
-            dparallel.predict(trace, sizes=sizes)
-    with pytest.raises(ValueError, match="least_efficiency=2"):
-        dparallel.predict(trace, least_efficiency=2)
-    with pytest.raises(TypeError, match="network= is a Network"):
-        dparallel.predict(trace, network=5)
+        raises(error, "sizes=", dparallel.predict, trace, sizes=sizes)
+    raises(ValueError, "least_efficiency=2", dparallel.predict, trace, least_efficiency=2)
+    raises(TypeError, "network= is a Network", dparallel.predict, trace, network=5)
     with pytest.raises(TypeError, match="step is a function"):
         dparallel.predict(DataParallel(net(), comm=dparallel.Devices(1), batch="own"))
     with pytest.raises(ValueError, match="no backward pass"):
         dparallel.predict(DataParallel(net(), comm=dparallel.Devices(1), batch="own"), lambda: None)
     for nothing in ({"hooks": []}, {"shards": []}, {"hooks": ["fp16"], "shards": ["optimizer"]}):
-        with pytest.raises(ValueError, match="leave nothing to predict for 8, 64, 512 ranks"):
-            dparallel.predict(trace, **nothing)
-    with pytest.raises(ValueError, match="3 forward passes"):
-        dparallel.predict(trace_of(passes=3), shards=["parameters"], hooks=[""])
-    with pytest.raises(ValueError, match="bucket_cap_mb=-1"):
-        dparallel.predict(trace, bucket_cap_mb=[-1])
-    with pytest.raises(ValueError, match="hook='zip' must be one of"):
-        dparallel.predict(trace, hooks=["zip"])
-    with pytest.raises(ValueError, match="shard='half' must be one of"):
-        dparallel.predict(trace, shards=["half"])
-    with pytest.raises(NotImplementedError, match="hook='fp16' with shard='gradients'"):
-        Option(2, None, "fp16", "gradients")
-    with pytest.raises(ValueError, match="version 2 is needed"):
-        StepTrace.from_dict({"version": 0})
+        raises(ValueError, "leave nothing to predict for 8, 64, 512 ranks", lambda: dparallel.predict(trace, **nothing))
+    raises(ValueError, "3 forward passes", lambda: dparallel.predict(trace_of(passes=3), shards=["parameters"], hooks=[""]))
+    raises(ValueError, "bucket_cap_mb=-1", dparallel.predict, trace, bucket_cap_mb=[-1])
+    raises(ValueError, "hook='zip' must be one of", dparallel.predict, trace, hooks=["zip"])
+    raises(ValueError, "shard='half' must be one of", dparallel.predict, trace, shards=["half"])
+    raises(NotImplementedError, "hook='fp16' with shard='gradients'", Option, 2, None, "fp16", "gradients")
+    raises(ValueError, "version 2 is needed", StepTrace.from_dict, {"version": 0})
 
 
 def test_bad_traces(tmp_path):
     for content in ("{", "5", "{}", '{"version": 2}', '{"version": 2, "parameters": [], "syncs": [], "speed": 1}'):
         (tmp_path / "trace.json").write_text(content)
-        with pytest.raises(ValueError, match=r"trace\.json' is not a step trace"):
-            dparallel.predict(tmp_path / "trace.json")
+        raises(ValueError, r"trace\.json' is not a step trace", lambda: dparallel.predict(tmp_path / "trace.json"))
 
 
 def test_tables_between_points():
@@ -666,15 +644,12 @@ def test_a_slow_network_takes_its_time():
 def test_what_cannot_be_slowed_down():
     def body(comm):
         model = DataParallel(net(), comm=comm)
-        with pytest.raises(ValueError, match="bandwidth=0"):
-            dparallel.testing.slow_network(model, 0.1, 0)
+        raises(ValueError, "bandwidth=0", dparallel.testing.slow_network, model, 0.1, 0)
         model.register_comm_hook(None, dparallel.hooks.fp16_compress_hook)
-        with pytest.raises(NotImplementedError, match="HookTransport"):
-            dparallel.testing.slow_network(model, 0.1, 1e9)
+        raises(NotImplementedError, "HookTransport", dparallel.testing.slow_network, model, 0.1, 1e9)
 
     run_ranks(2, body)
-    with pytest.raises(TypeError, match="requires a DataParallel over several ranks"):
-        dparallel.testing.slow_network(net(), 0.1, 1e9)
+    raises(TypeError, "requires a DataParallel over several ranks", lambda: dparallel.testing.slow_network(net(), 0.1, 1e9))
 
 
 def test_the_traced_models_own_bucket_size():

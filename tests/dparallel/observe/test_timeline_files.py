@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raised import raises
 from trace_processor import TraceProcessor
 
 from autograd.profiler import profile
@@ -320,12 +321,10 @@ def test_what_is_not_there(tmp_path):
     refused(tmp_path, "no rank has recorded anything in it")
     record(tmp_path, 0, 1, planted())
     set_info(tmp_path, 0, version=2)
-    with pytest.raises(TimelineError, match=r"rank-0\.json: .*version 2"):
-        read(tmp_path)
+    raises(TimelineError, r"rank-0\.json: .*version 2", read, tmp_path)
     set_info(tmp_path, 0, version=1)
     (tmp_path / "rank-0.names").unlink()
-    with pytest.raises(TimelineError, match=r"rank-0\.names: the names"):
-        read(tmp_path)
+    raises(TimelineError, r"rank-0\.names: the names", read, tmp_path)
     (tmp_path / "rank-0.json").write_text('{"rank": 0, ')
     refused(tmp_path, "no rank has recorded anything in it")
 

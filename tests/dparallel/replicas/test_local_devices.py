@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import gradcheck, gradgradcheck, nn
@@ -29,8 +30,7 @@ def test_only_the_first_replica_may_write():
     with ag.no_grad():
         first.weight.mul_(2)
         before = net.weight.array.copy()
-        with pytest.raises(ValueError, match="read-only"):
-            second.weight.mul_(2)
+        raises(ValueError, "read-only", second.weight.mul_, 2)
     assert (net.weight.array == before).all() and (first.weight.array == before).all()
 
 
@@ -39,8 +39,7 @@ def test_a_step_between_forward_and_backward_is_noticed():
     y = DataParallel(net, devices=2)(ag.randn(6, 3))
     with ag.no_grad():
         net[2].weight.add_(1)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        y.sum().backward()
+    raises(RuntimeError, "modified by an inplace operation", lambda: y.sum().backward())
 
 
 def test_detached_replicas_lead_nowhere():
@@ -99,8 +98,7 @@ def test_replicas_differentiate_to_any_order(count):
 
 @pytest.mark.parametrize("wrong", [0, -1, True, [], [0, 0], [0, -1], "two", 1.5])
 def test_devices_are_a_number_or_different_numbers(wrong):
-    with pytest.raises(ValueError, match="devices"):
-        Devices(wrong)
+    raises(ValueError, "devices", Devices, wrong)
 
 
 def test_errors_name_the_device_as_the_user_does():
@@ -146,8 +144,7 @@ def test_bound_devices_run_on_their_cores_forward_and_backward():
 @pytest.mark.parametrize("wrong, text", [([0], "1 entries for 2 devices"), ([0, 10**6], "this process may use"),
                                          ([[], 0], "requests")])
 def test_wrong_cores_are_refused(wrong, text):
-    with pytest.raises(ValueError, match=text):
-        Devices(2, cores=wrong)
+    raises(ValueError, text, Devices, 2, cores=wrong)
 
 
 def test_lanes_nest_and_are_used_again():

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 import autograd.nn.functional as F
@@ -87,8 +88,7 @@ def test_batches_that_can_not_be_cut_are_named(dim, second, text):
 
     x = ag.zeros(6, 3)
     for given in (x, x.clone().requires_grad_()):
-        with pytest.raises(ValueError, match=text):
-            DataParallel(Both(), devices=3, dim=dim)(given, y=[ag.zeros(second, 3)])
+        raises(ValueError, text, lambda: DataParallel(Both(), devices=3, dim=dim)(given, y=[ag.zeros(second, 3)]))
 
 
 def test_the_first_devices_statistics_are_kept():
@@ -229,8 +229,7 @@ def test_a_batch_that_is_overwritten_before_backward_is_noticed():
     x = ag.randn(4, 3)
     y = data_parallel(nn.Linear(3, 2), x, 2)
     x.zero_()
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        y.sum().backward()
+    raises(RuntimeError, "modified by an inplace operation", lambda: y.sum().backward())
 
 
 class InPlace(nn.Module):
@@ -266,8 +265,7 @@ def test_what_replicas_write_to_was_written_to():
     early = w * x
     y = data_parallel(InPlace(), (x, ag.tensor(0.5)), 2)
     y.sum().backward()
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        early.sum().backward()
+    raises(RuntimeError, "modified by an inplace operation", lambda: early.sum().backward())
 
 
 def test_a_module_may_change_between_calls():

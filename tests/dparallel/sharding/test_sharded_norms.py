@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raised import raises
 from sharded_models import FEATURES, adamw, batches, make_mlp, make_net, same, same_state, share, train, values, wrap
 
 import autograd as ag
@@ -49,8 +50,7 @@ def test_a_norm_that_is_not_finite_on_one_rank_is_an_error_on_all():
             next(p for p in model.parameters() if p.numel()).grad.fill_(float("nan"))
         with pytest.raises(RuntimeError, match="non-finite"):
             nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)
-        with pytest.raises(NotImplementedError, match="norm_type=0"):
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0, 0)
+        raises(NotImplementedError, "norm_type=0", lambda: nn.utils.clip_grad_norm_(model.parameters(), 1.0, 0))
 
     run_ranks(3, check)
 
@@ -137,15 +137,13 @@ def test_zero_redundancy_equals_the_plain_optimizer(comm, kind):
     weights, optimizer = run(comm, lambda params: ZeroRedundancyOptimizer(params, kind, process_group=comm, **options))
     expected, plain = run(comm, lambda params: kind(params, **options))
     same(weights, expected)
-    with pytest.raises(RuntimeError, match="not been consolidated on this rank"):
-        optimizer.state_dict()
+    raises(RuntimeError, "not been consolidated on this rank", optimizer.state_dict)
     last = comm.size - 1
     optimizer.consolidate_state_dict(to=last)
     if comm.rank == last:
         same_state(optimizer.state_dict(), plain.state_dict())
     elif comm.size > 1:
-        with pytest.raises(RuntimeError, match="consolidate"):
-            optimizer.state_dict()
+        raises(RuntimeError, "consolidate", optimizer.state_dict)
     held = sum(t.numel() for state in optimizer.optim.state.values() for t in state.values() if t.ndim)
     whole = sum(t.numel() for state in plain.state.values() for t in state.values() if t.ndim)
     assert abs(held - whole / comm.size) <= 24           # what is unused has no state, and lies on one rank or two
@@ -181,12 +179,9 @@ def test_zero_redundancy_refusals():
         net = make_mlp()
         with pytest.raises(NotImplementedError, match="overlap_with_ddp"):
             ZeroRedundancyOptimizer(net.parameters(), optim.SGD, comm, overlap_with_ddp=True, lr=0.1)
-        with pytest.raises(NotImplementedError, match="LAMB"):
-            ZeroRedundancyOptimizer(net.parameters(), optim.LAMB, comm, lr=0.1)
-        with pytest.raises(TypeError, match="optimizer_class"):
-            ZeroRedundancyOptimizer(net.parameters(), "SGD", comm, lr=0.1)
-        with pytest.raises(TypeError, match="process_group"):
-            ZeroRedundancyOptimizer(net.parameters(), optim.SGD, "all", lr=0.1)
+        raises(NotImplementedError, "LAMB", lambda: ZeroRedundancyOptimizer(net.parameters(), optim.LAMB, comm, lr=0.1))
+        raises(TypeError, "optimizer_class", lambda: ZeroRedundancyOptimizer(net.parameters(), "SGD", comm, lr=0.1))
+        raises(TypeError, "process_group", lambda: ZeroRedundancyOptimizer(net.parameters(), optim.SGD, "all", lr=0.1))
         model = wrap(make_mlp(), comm, 1)
         with pytest.raises(ValueError, match="already are slices"):
             ZeroRedundancyOptimizer(model.parameters(), optim.SGD, comm, lr=0.1)

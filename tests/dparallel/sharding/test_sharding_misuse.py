@@ -1,6 +1,7 @@
 """Mistakes with sharded modules end in clear errors on all ranks; ranks may differ where they can."""
 
 import pytest
+from raised import raises
 from sharded_models import (
     FEATURES,
     SEED,
@@ -70,8 +71,7 @@ def test_stage_3_reads_outside_of_a_pass_are_refused():
         weight = model.module[0].weight
         assert weight.shape == (8, FEATURES) and weight.ndim == 2 and weight.numel() == 48 and "slices" in repr(weight)
         for act in (lambda: weight.numpy(force=True), lambda: weight + 1, lambda: model.module(ag.ones(1, FEATURES))):
-            with pytest.raises(RuntimeError, match="summon_full_params"):
-                act()
+            raises(RuntimeError, "summon_full_params", act)
 
     run_ranks(2, check)
 
@@ -82,8 +82,7 @@ def test_stage_3_refuses_a_backward_through_old_weights():
         optimizer = sgd(model.parameters())
         old = model(ag.ones(2, FEATURES, dtype=ag.float64)).sum()
         train(model, optimizer, comm, steps=1)
-        with pytest.raises(RuntimeError, match="modified by an optimizer step"):
-            old.backward()
+        raises(RuntimeError, "modified by an optimizer step", old.backward)
 
     run_ranks(2, check)
 
@@ -95,21 +94,16 @@ def test_mistakes_are_named(shard):
         model = wrap(net, comm, shard)
         with pytest.raises(RuntimeError, match=r"'0.weight' of the module inside.*model.parameters\(\)"):
             optim.SGD(net.parameters(), lr=0.1)
-        with pytest.raises(NotImplementedError, match="LAMB requires norms"):
-            optim.LAMB(model.parameters(), lr=0.1)
-        with pytest.raises(NotImplementedError, match="LBFGS"):
-            optim.LBFGS(model.parameters())
-        with pytest.raises(NotImplementedError, match="'0.weight' is already sharded|in slices"):
-            DataParallel(net, comm=comm, shard=shard)
+        raises(NotImplementedError, "LAMB requires norms", lambda: optim.LAMB(model.parameters(), lr=0.1))
+        raises(NotImplementedError, "LBFGS", lambda: optim.LBFGS(model.parameters()))
+        raises(NotImplementedError, "'0.weight' is already sharded|in slices", DataParallel, net, comm=comm, shard=shard)
         optimizer = sgd(model.parameters())
         with model.no_sync():
             model(ag.ones(1, FEATURES, dtype=ag.float64)).sum().backward()
-        with pytest.raises(RuntimeError, match="gradient of '.*' is not summed"):
-            optimizer.step()
+        raises(RuntimeError, "gradient of '.*' is not summed", optimizer.step)
         optimizer.zero_grad()
         optimizer.step()
-        with pytest.raises(NotImplementedError, match="assign=True"):
-            model.load_state_dict(model.state_dict(), assign=True)
+        raises(NotImplementedError, "assign=True", lambda: model.load_state_dict(model.state_dict(), assign=True))
         with pytest.raises(RuntimeError, match="replaced"):
             net[0].weight.data = ag.zeros(8, FEATURES, dtype=ag.float64)
             model(ag.ones(1, FEATURES, dtype=ag.float64))
@@ -121,10 +115,8 @@ def test_mistakes_are_named(shard):
 def test_casts_and_freezing_after_wrapping_are_refused(shard):
     def check(comm):
         model = wrap(make_mlp(), comm, shard)
-        with pytest.raises(RuntimeError, match="cast a model"):
-            model.float()
-        with pytest.raises(NotImplementedError, match="unfreeze before wrapping"):
-            model.requires_grad_(False)
+        raises(RuntimeError, "cast a model", model.float)
+        raises(NotImplementedError, "unfreeze before wrapping", model.requires_grad_, False)
         for p in model.parameters():
             p.data = p.data * 0 + 3
         model(ag.ones(1, FEATURES, dtype=ag.float64))
@@ -153,19 +145,15 @@ def train_quietly(comm):
 
 @pytest.mark.parametrize("options", [{"shard": "weights"}, {"shard": 4}, {"shard": True}, {"shard": [1]}])
 def test_bad_stages(options):
-    with pytest.raises(ValueError, match="shard="):
-        DataParallel(make_mlp(), **options)
+    raises(ValueError, "shard=", lambda: DataParallel(make_mlp(), **options))
 
 
 def test_arguments_that_do_not_go_together():
-    with pytest.raises(NotImplementedError, match="batch='own'"):
-        DataParallel(make_mlp(), devices=2, shard=1)
+    raises(NotImplementedError, "batch='own'", lambda: DataParallel(make_mlp(), devices=2, shard=1))
 
     def check(comm):
-        with pytest.raises(ValueError, match="shard_units"):
-            DataParallel(make_mlp(), comm=comm, shard=2, shard_units=nn.Linear)
-        with pytest.raises(ValueError, match="shard_units=3"):
-            DataParallel(make_mlp(), comm=comm, shard=3, shard_units=3)
+        raises(ValueError, "shard_units", lambda: DataParallel(make_mlp(), comm=comm, shard=2, shard_units=nn.Linear))
+        raises(ValueError, "shard_units=3", lambda: DataParallel(make_mlp(), comm=comm, shard=3, shard_units=3))
         by_class = DataParallel(make_mlp(), comm=comm, shard=3, shard_units=[nn.Sequential])
         assert len(by_class._sum.reducer.units) == 3     # no child is a Sequential: each that holds parameters
         by_rule = DataParallel(nn.Sequential(make_mlp(), make_mlp()), comm=comm, shard=3,
@@ -178,8 +166,7 @@ def test_arguments_that_do_not_go_together():
 def test_comm_hooks_are_refused():
     def check(comm):
         model = wrap(make_mlp(), comm, 1)
-        with pytest.raises(NotImplementedError, match="register_comm_hook with shard="):
-            model.register_comm_hook(None, hooks.allreduce_hook)
+        raises(NotImplementedError, "register_comm_hook with shard=", model.register_comm_hook, None, hooks.allreduce_hook)
 
     run_ranks(2, check)
 

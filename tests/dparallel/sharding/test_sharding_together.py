@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from raised import raises
 from sharded_models import FEATURES, batches, make_mlp, same, sgd, share, train, values, wrap
 
 import autograd as ag
@@ -146,8 +147,7 @@ def test_logging_and_unused_parameters(shard):
         assert sum(known["bucket_sizes"]) == known["bytes_sent"] == known["total_parameter_size_bytes"] == 20 * 4
         assert known["avg_forward_compute_time"] > 0 and shard in model.report()
         strict = DataParallel(Two(), comm=comm, shard=shard, find_unused_parameters="error")
-        with pytest.raises(RuntimeError, match="unused.weight"):
-            strict(ag.ones(2, 3)).sum().backward()
+        raises(RuntimeError, "unused.weight", lambda: strict(ag.ones(2, 3)).sum().backward())
 
     run_ranks(3, check)
 
@@ -258,11 +258,9 @@ def test_what_does_not_go_together_names_both(shard):
         with pytest.raises(NotImplementedError, match="shard with float16"):
             DataParallel(make_mlp().to(np.float16), comm=comm, shard=shard)
         model = wrap(make_mlp(), comm, shard)
-        with pytest.raises(NotImplementedError, match=r"join\(\) with shard="):
-            model.join()
+        raises(NotImplementedError, r"join\(\) with shard=", model.join)
         if shard == "parameters":
-            with pytest.raises(NotImplementedError, match=r"skipping\(\) with shard="):
-                model.skipping()
+            raises(NotImplementedError, r"skipping\(\) with shard=", model.skipping)
         x = ag.ones(2, FEATURES, dtype=ag.float64)
         with pytest.raises(NotImplementedError, match=r"autograd.grad\(\).*with shard="):
             ag.grad(model(x).sum(), list(model.parameters()), allow_unused=True)
@@ -283,8 +281,7 @@ def test_verify_every_does_not_go_with_join_or_the_roots_batch():
             DataParallel(make_mlp(), comm=comm, verify_every=2).join()
         with pytest.raises(NotImplementedError, match="verify_every=2 with batch='root'"):
             DataParallel(make_mlp(), comm=comm, batch="root", verify_every=2)
-        with pytest.raises(ValueError, match="shard_units"):
-            DataParallel(make_mlp(), comm=comm, shard_units=nn.Linear)
+        raises(ValueError, "shard_units", lambda: DataParallel(make_mlp(), comm=comm, shard_units=nn.Linear))
 
     run_ranks(2, check)
     model = DataParallel(make_mlp(), devices=2, verify_every=1)                  # one process: nothing to compare

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from dparallel import AllGather, AllReduce, Broadcast, Collective, CopyToRanks, Gather, Reduce, ReduceFromRanks, Scatter
@@ -119,17 +120,14 @@ def test_outputs_that_do_not_lead_back_on_one_rank(comm):
         return y.detach() if comm.rank == 1 else y
 
     for error, run in ((GradcheckError, gradcheck), (AssertionError, check_adjoint)):
-        with pytest.raises(error, match=f"rank 1 of {comm.size}: no output of .*call depends"):
-            run(call, [x], comm)
+        raises(error, f"rank 1 of {comm.size}: no output of .*call depends", run, call, [x], comm)
 
 
 def test_functions_without_any_gradient_must_be_constant(comm):
     x = leaf(comm, 2)
     assert gradcheck(lambda x: x.detach() * 0 + 1, [x], comm)
-    with pytest.raises(GradcheckError, match="analytical 0"):
-        gradcheck(lambda x: AllReduce.apply(x.detach(), comm=comm), [x], comm)
-    with pytest.raises(AssertionError, match="requires grad"):
-        check_adjoint(lambda x: x.detach(), [x], comm)
+    raises(GradcheckError, "analytical 0", lambda: gradcheck(lambda x: AllReduce.apply(x.detach(), comm=comm), [x], comm))
+    raises(AssertionError, "requires grad", lambda: check_adjoint(lambda x: x.detach(), [x], comm))
 
 
 def test_random_backwards_and_undefined_gradients(comm):
@@ -153,15 +151,12 @@ def test_random_backwards_and_undefined_gradients(comm):
             return None if g is None or h is None else g + 2 * h
 
     x = leaf(comm, 2)
-    with pytest.raises(GradcheckError, match="not reentrant"):
-        gradcheck(Noisy.apply, x, comm)
+    raises(GradcheckError, "not reentrant", gradcheck, Noisy.apply, x, comm)
     assert gradcheck(Noisy.apply, x, comm, nondet_tol=1, atol=1, check_undefined_grad=False)
-    with pytest.raises(GradcheckError, match="undefined"):
-        gradcheck(lambda x: Twins.apply(AllReduce.apply(x, comm=comm)), x, comm)
+    raises(GradcheckError, "undefined", lambda: gradcheck(lambda x: Twins.apply(AllReduce.apply(x, comm=comm)), x, comm))
     assert gradcheck(lambda x: Twins.apply(AllReduce.apply(x, comm=comm)), x, comm, check_undefined_grad=False)
     for name in ("check_batched_grad", "masked", "check_batched_forward_grad"):
-        with pytest.raises(NotImplementedError, match=name):
-            gradcheck(Noisy.apply, x, comm, **{name: True})
+        raises(NotImplementedError, name, lambda: gradcheck(Noisy.apply, x, comm, **{name: True}))
     assert gradgradcheck(lambda x: AllReduce.apply(x ** 2, comm=comm), x, comm)      # by position, as gradcheck's
 
 
@@ -183,8 +178,7 @@ def test_second_order_mistakes(comm):
         return AllReduce.apply(Cube.apply(x), comm=comm)
 
     assert gradcheck(call, x, comm)
-    with pytest.raises(GradcheckError, match=r"input \[0\]\[0\], element \[0\]"):
-        gradgradcheck(call, x, comm=comm)
+    raises(GradcheckError, r"input \[0\]\[0\], element \[0\]", gradgradcheck, call, x, comm=comm)
 
 
 def test_forward_mode(comm):
@@ -249,8 +243,7 @@ def test_single_precision_warns(on_ranks):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="double precision"):
-            on_ranks(check)
+        raises(UserWarning, "double precision", on_ranks, check)
 
 
 @pytest.mark.devices

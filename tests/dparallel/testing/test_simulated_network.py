@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raised import raises
 
 import autograd as ag
 from autograd import nn
@@ -84,8 +85,7 @@ def test_touching_arrays_before_wait():
     with pytest.raises(NetworkError, match=r"rank \d: allreduce.*changed before wait"):
         run_ranks(2, change_what_is_sent, network=Network())
     run_ranks(2, write_to_a_sum_under_way)
-    with pytest.raises(NetworkError, match="written to before wait"):
-        run_ranks(2, write_to_a_sum_under_way, network=Network())
+    raises(NetworkError, "written to before wait", lambda: run_ranks(2, write_to_a_sum_under_way, network=Network()))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "complex64", "bool"])
@@ -135,12 +135,9 @@ def test_failures_are_as_on_plain_threads():
     def one_leaves(comm):
         return comm.barrier() if comm.rank else None
 
-    with pytest.raises(CollectiveError, match="different collectives"):
-        run_ranks(2, other_collectives, network=Network())
-    with pytest.raises(RankFailure, match="rank 0 has returned"):
-        run_ranks(2, one_leaves, network=Network())
-    with pytest.raises(ValueError, match="delay=-1"):
-        Network(delay=-1)
+    raises(CollectiveError, "different collectives", lambda: run_ranks(2, other_collectives, network=Network()))
+    raises(RankFailure, "rank 0 has returned", lambda: run_ranks(2, one_leaves, network=Network()))
+    raises(ValueError, "delay=-1", Network, delay=-1)
 
 
 def test_what_nobody_waits_for_leaves_at_the_end():
