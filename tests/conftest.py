@@ -1,10 +1,10 @@
 """One set of tests for local devices, ranks as threads, and MPI ranks.
 
-A test with an argument `comm` runs on each rank; marked `devices`, it also runs once with all local devices. The fixtures
-`on_ranks` and `on_all_kinds` do the same for one part of a test. Run `pytest` for everything that needs no MPI, and
-`dprun -n N -m pytest tests/dparallel` (or `mpirun -n N python -m mpi4py -m pytest tests/dparallel`) for these tests, and
-those marked `mpi`, on real ranks. tests/run_all.py does both. dparallel's own pytest plugin (testing/ranks) runs the bodies.
-With its marker, `pytest` would start MPI; here it does not.
+A test with an argument `comm` runs on each rank. Marked `devices`, it also runs once with all local devices; marked
+`threads(n)`, it runs on n ranks as threads only. The fixtures `on_ranks` and `on_all_kinds` run one part of a test so. Run
+`pytest` for everything that needs no MPI, and `dprun -n N -m pytest tests/dparallel` (or `mpirun -n N python -m mpi4py -m
+pytest tests/dparallel`) for these tests, and those marked `mpi`, on real ranks. tests/run_all.py does both. dparallel's own
+pytest plugin (testing/ranks) runs the bodies. With its marker, `pytest` would start MPI; here it does not.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ WORLDS = [World("mpi", launched_size())] if UNDER_MPI else [World(kind, size) fo
 
 def pytest_generate_tests(metafunc):
     if "comm" in metafunc.fixturenames and not any(map(metafunc.definition.get_closest_marker, ("mpi", "ranks"))):
-        devices = metafunc.definition.get_closest_marker("devices")
-        metafunc.parametrize("comm", [world for world in WORLDS if devices or world.kind != "devices"], ids=str)
+        devices, threads = map(metafunc.definition.get_closest_marker, ("devices", "threads"))
+        worlds = [World("threads", *threads.args)] if threads else [w for w in WORLDS if devices or w.kind != "devices"]
+        metafunc.parametrize("comm", worlds, ids=str)
 
 
 @pytest.fixture(params=WORLDS, ids=str)
@@ -64,7 +65,8 @@ def pytest_ignore_collect(collection_path):
 def pytest_itemcollected(item):
     """Tests for ranks are what the plugin runs under MPI."""
     for_mpi = item.get_closest_marker("mpi")
-    if for_mpi or {"comm", "on_all_kinds", "on_ranks"} & set(getattr(item, "fixturenames", ())):
+    of_threads = UNDER_MPI and item.get_closest_marker("threads")
+    if for_mpi or ({"comm", "on_all_kinds", "on_ranks"} & set(getattr(item, "fixturenames", ())) and not of_threads):
         item.add_marker(pytest.mark.ranks)
     if for_mpi and not UNDER_MPI:
         item.add_marker(pytest.mark.skip(reason="needs MPI ranks"))

@@ -407,13 +407,11 @@ def test_what_was_answered_with_zeros_is_refused_afterwards():
         run_ranks(2, body, own_pass)
 
 
-def test_join_reserves_a_message_for_the_pass_it_belongs_to():
+@pytest.mark.threads(2)
+def test_join_reserves_a_message_for_the_pass_it_belongs_to(comm):
     """Two graphs at once on all ranks, whose passes wait: each message has its own."""
-    def body(comm):
-        w, other = ones(comm), 1 - comm.rank
-        tokens = [Send.apply(w * factor, dest=other, comm=comm) for factor in (2, 3)]
-        ys = [Recv.apply(source=other, comm=comm) for _ in range(2)]
-        losses = [join((y * 10 ** n).sum(), token, y) for n, (y, token) in enumerate(zip(ys, tokens, strict=True))]
-        assert [ag.grad(loss, w)[0].tolist() for loss in losses] == [[2.0] * 2, [30.0] * 2]
-
-    run_ranks(2, body)
+    w, other = ones(comm), 1 - comm.rank
+    tokens = [Send.apply(w * factor, dest=other, comm=comm) for factor in (2, 3)]
+    ys = [Recv.apply(source=other, comm=comm) for _ in range(2)]
+    losses = [join((y * 10 ** n).sum(), token, y) for n, (y, token) in enumerate(zip(ys, tokens, strict=True))]
+    assert [ag.grad(loss, w)[0].tolist() for loss in losses] == [[2.0] * 2, [30.0] * 2]

@@ -279,17 +279,15 @@ def test_the_receiver_does_not_record(comm):
     del token
 
 
-def test_the_receiver_never_calls_backward():
+@pytest.mark.threads(2)
+def test_the_receiver_never_calls_backward(comm):
     """It ends, and what it received had no part in a loss."""
-    def body(comm):
-        w = ag.ones(2, requires_grad=True)
-        if comm.rank == 0:
-            Send.apply(w, comm=comm, dest=1).sum().backward()
-            assert w.grad.tolist() == [0, 0]
-        else:
-            Recv.apply(comm=comm, source=0)
-
-    run_ranks(2, body)
+    w = ag.ones(2, requires_grad=True)
+    if comm.rank == 0:
+        Send.apply(w, comm=comm, dest=1).sum().backward()
+        assert w.grad.tolist() == [0, 0]
+    else:
+        Recv.apply(comm=comm, source=0)
 
 
 def test_the_receiver_waits_before_it_calls_backward():
@@ -305,17 +303,15 @@ def test_the_receiver_waits_before_it_calls_backward():
         run_ranks(2, body)
 
 
-def test_a_message_that_an_earlier_pass_took_up():
-    def body(comm):
-        w = ag.ones(2, requires_grad=True)
-        result = Send.apply(w, comm=comm, dest=1) if comm.rank == 0 else Recv.apply(source=0, comm=comm)
-        (w * 2).sum().backward()                     # nothing uses it yet
-        assert w.grad.tolist() == [2, 2]
-        comm.barrier()
-        name = "Recv: message 0 from rank 0" if comm.rank else "Send: message 0 to rank 1"
-        raises(RuntimeError, f"{name} at .* took part in an earlier backward pass", lambda: result.sum().backward())
-
-    run_ranks(2, body)
+@pytest.mark.threads(2)
+def test_a_message_that_an_earlier_pass_took_up(comm):
+    w = ag.ones(2, requires_grad=True)
+    result = Send.apply(w, comm=comm, dest=1) if comm.rank == 0 else Recv.apply(source=0, comm=comm)
+    (w * 2).sum().backward()                     # nothing uses it yet
+    assert w.grad.tolist() == [2, 2]
+    comm.barrier()
+    name = "Recv: message 0 from rank 0" if comm.rank else "Send: message 0 to rank 1"
+    raises(RuntimeError, f"{name} at .* took part in an earlier backward pass", lambda: result.sum().backward())
 
 
 def test_one_process_knows_that_a_pass_does_not_reach_the_other_end():
@@ -339,18 +335,16 @@ def test_grad_takes_up_only_what_leads_to_an_input_that_is_asked_for():
     assert ag.grad((y * z).sum(), w)[0].tolist() == [3, 3]
 
 
-def test_many_messages_without_backward_are_told():
-    def body(comm):
-        w = ag.ones(1, requires_grad=True)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for _ in range(messages.WARN_AT // 2):
-                Send.apply(w, comm=comm, dest=0)
-                Recv.apply(comm=comm, source=0)
-        (w * 2).sum().backward()
-        assert w.grad.item() == 2 and "Evaluate inside no_grad()" in str(caught[0].message) and len(caught) == 1
-
-    run_ranks(1, body)
+@pytest.mark.threads(1)
+def test_many_messages_without_backward_are_told(comm):
+    w = ag.ones(1, requires_grad=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(messages.WARN_AT // 2):
+            Send.apply(w, comm=comm, dest=0)
+            Recv.apply(comm=comm, source=0)
+    (w * 2).sum().backward()
+    assert w.grad.item() == 2 and "Evaluate inside no_grad()" in str(caught[0].message) and len(caught) == 1
 
 
 def test_join_and_forward_mode_and_wrong_arguments():

@@ -5,7 +5,7 @@ import pytest
 
 import autograd as ag
 import autograd.transforms.forward_ad as fwAD
-from dparallel import Irecv, Isend, Recv, Send, Wait, join, run_ranks
+from dparallel import Irecv, Isend, Recv, Send, Wait, join
 
 
 def ring(x, comm, waiting):
@@ -66,24 +66,20 @@ def test_reverse_over_forward(comm):
     np.testing.assert_allclose(x.grad.numpy(), 6 * data * direction, rtol=1e-12)
 
 
-def test_a_tangent_for_a_rank_without_a_level_is_an_error():
-    def check(comm):
-        if comm.rank == 0:
-            with fwAD.dual_level():
-                Send.apply(fwAD.make_dual(ag.ones(2), ag.ones(2)), dest=1, comm=comm)
-        else:
-            with pytest.raises(RuntimeError, match="rank 0 sent a tensor with a tangent, but no dual level"):
-                Recv.apply(source=0, comm=comm)
-
-    run_ranks(2, check)
-
-
-def test_like_is_compared_with_the_value():
-    def check(comm):
+@pytest.mark.threads(2)
+def test_a_tangent_for_a_rank_without_a_level_is_an_error(comm):
+    if comm.rank == 0:
         with fwAD.dual_level():
-            if comm.rank == 0:
-                Send.apply(fwAD.make_dual(ag.ones(2), ag.ones(2)), dest=1, comm=comm)
-            else:
-                assert Recv.apply(source=0, comm=comm, like=ag.ones(2)).shape == (2,)
+            Send.apply(fwAD.make_dual(ag.ones(2), ag.ones(2)), dest=1, comm=comm)
+    else:
+        with pytest.raises(RuntimeError, match="rank 0 sent a tensor with a tangent, but no dual level"):
+            Recv.apply(source=0, comm=comm)
 
-    run_ranks(2, check)
+
+@pytest.mark.threads(2)
+def test_like_is_compared_with_the_value(comm):
+    with fwAD.dual_level():
+        if comm.rank == 0:
+            Send.apply(fwAD.make_dual(ag.ones(2), ag.ones(2)), dest=1, comm=comm)
+        else:
+            assert Recv.apply(source=0, comm=comm, like=ag.ones(2)).shape == (2,)

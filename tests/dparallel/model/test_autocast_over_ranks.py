@@ -74,16 +74,14 @@ def test_an_overflow_on_one_rank_is_one_for_all(comm, shard):
 
 
 @pytest.mark.parametrize("settings", [{}, {"reproducible": 4}, {"shard": "optimizer"}, {"shard": "gradients"}, {"shard": "parameters"}])
-def test_scales_that_differ_are_an_error_on_all_ranks(settings):
+@pytest.mark.threads(2)
+def test_scales_that_differ_are_an_error_on_all_ranks(comm, settings):
     """A scaler's state loaded on one rank alone: gradients of different scales were averaged."""
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own", average="sum", **settings)
-        optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0 if comm.rank else 128.0)
-        scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
-        with pytest.raises(RuntimeError, match="64.0 to 128.0"):
-            scaler.step(optimizer)
-
-    run_ranks(2, check)
+    model = DataParallel(make(), comm=comm, batch="own", average="sum", **settings)
+    optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0 if comm.rank else 128.0)
+    scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
+    with pytest.raises(RuntimeError, match="64.0 to 128.0"):
+        scaler.step(optimizer)
 
 
 def test_a_rank_whose_gradients_are_none_agrees_with_the_others():
@@ -100,14 +98,12 @@ def test_a_rank_whose_gradients_are_none_agrees_with_the_others():
     assert run_ranks(2, check) == [32.0, 32.0]
 
 
-def test_scalers_inside_of_join_decide_by_themselves():
-    def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own")
-        optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
-        with model.join():
-            for _ in range(comm.rank + 1):
-                scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
-                scaler.step(optimizer)
-                scaler.update()
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_scalers_inside_of_join_decide_by_themselves(comm):
+    model = DataParallel(make(), comm=comm, batch="own")
+    optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
+    with model.join():
+        for _ in range(comm.rank + 1):
+            scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
+            scaler.step(optimizer)
+            scaler.update()

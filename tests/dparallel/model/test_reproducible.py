@@ -155,12 +155,10 @@ def test_the_number_of_shards_is_a_power_of_two(shards):
     raises(ValueError, "power of two", lambda: DataParallel(nn.Linear(2, 2), comm=Devices(1), reproducible=shards))
 
 
-def test_uneven_rows_with_a_mean_are_refused_on_every_rank():
-    def body(comm):
-        model = DataParallel(nn.Linear(FEATURES, 2), comm=comm, reproducible=4)
-        raises(CollectiveError, "4 equal shards", lambda: model(ag.ones(4 if comm.rank else 6, FEATURES)))
-
-    run_ranks(2, body)
+@pytest.mark.threads(2)
+def test_uneven_rows_with_a_mean_are_refused_on_every_rank(comm):
+    model = DataParallel(nn.Linear(FEATURES, 2), comm=comm, reproducible=4)
+    raises(CollectiveError, "4 equal shards", lambda: model(ag.ones(4 if comm.rank else 6, FEATURES)))
 
 
 def test_leftover_gradients_are_refused():

@@ -42,17 +42,15 @@ def test_clipping_by_the_norm_of_the_wholes(comm, shard, order):
                                        q.grad.numpy().reshape(-1)[p.shard.start:p.shard.stop], rtol=1e-12)
 
 
-def test_a_norm_that_is_not_finite_on_one_rank_is_an_error_on_all():
-    def check(comm):
-        model = wrap(make_mlp(), comm, 2)
-        model(ag.ones(1, FEATURES, dtype=ag.float64)).sum().backward()
-        if comm.rank == 1:
-            next(p for p in model.parameters() if p.numel()).grad.fill_(float("nan"))
-        with pytest.raises(RuntimeError, match="non-finite"):
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)
-        raises(NotImplementedError, "norm_type=0", lambda: nn.utils.clip_grad_norm_(model.parameters(), 1.0, 0))
-
-    run_ranks(3, check)
+@pytest.mark.threads(3)
+def test_a_norm_that_is_not_finite_on_one_rank_is_an_error_on_all(comm):
+    model = wrap(make_mlp(), comm, 2)
+    model(ag.ones(1, FEATURES, dtype=ag.float64)).sum().backward()
+    if comm.rank == 1:
+        next(p for p in model.parameters() if p.numel()).grad.fill_(float("nan"))
+    with pytest.raises(RuntimeError, match="non-finite"):
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)
+    raises(NotImplementedError, "norm_type=0", lambda: nn.utils.clip_grad_norm_(model.parameters(), 1.0, 0))
 
 
 def test_clipping_of_complex_gradients_over_ranks():
@@ -94,22 +92,20 @@ ELEMENTWISE = {
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_norms_of_slices_are_refused_and_elementwise_code_runs(shard):
-    def check(comm):
-        model = one_backward(comm, shard)
-        p = max((p for p in model.parameters() if p.grad is not None), key=lambda p: p.numel())
-        for name, call in WHOLE.items():
-            with pytest.raises(RuntimeError, match="this rank's elements of the gradient"):
-                call(p.grad)
-                raise AssertionError(name)
-        for call in ELEMENTWISE.values():
-            call(p)
-        assert p.grad.numpy().max() == 1 and type(p.grad.numpy()) is np.ndarray and p.grad is p.grad
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        nn.utils.clip_grad_value_(model.parameters(), 0.5)
-        optim.AdamW(model.parameters()).step()
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_norms_of_slices_are_refused_and_elementwise_code_runs(comm, shard):
+    model = one_backward(comm, shard)
+    p = max((p for p in model.parameters() if p.grad is not None), key=lambda p: p.numel())
+    for name, call in WHOLE.items():
+        with pytest.raises(RuntimeError, match="this rank's elements of the gradient"):
+            call(p.grad)
+            raise AssertionError(name)
+    for call in ELEMENTWISE.values():
+        call(p)
+    assert p.grad.numpy().max() == 1 and type(p.grad.numpy()) is np.ndarray and p.grad is p.grad
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    nn.utils.clip_grad_value_(model.parameters(), 0.5)
+    optim.AdamW(model.parameters()).step()
 
 
 # --- ZeroRedundancyOptimizer ----------------------------------------------------------------------------------------------
@@ -174,18 +170,16 @@ def test_zero_redundancy_state_moves_between_numbers_of_ranks():
             same(weights, expected)
 
 
-def test_zero_redundancy_refusals():
-    def check(comm):
-        net = make_mlp()
-        with pytest.raises(NotImplementedError, match="overlap_with_ddp"):
-            ZeroRedundancyOptimizer(net.parameters(), optim.SGD, comm, overlap_with_ddp=True, lr=0.1)
-        raises(NotImplementedError, "LAMB", lambda: ZeroRedundancyOptimizer(net.parameters(), optim.LAMB, comm, lr=0.1))
-        raises(TypeError, "optimizer_class", lambda: ZeroRedundancyOptimizer(net.parameters(), "SGD", comm, lr=0.1))
-        raises(TypeError, "process_group", lambda: ZeroRedundancyOptimizer(net.parameters(), optim.SGD, "all", lr=0.1))
-        model = wrap(make_mlp(), comm, 1)
-        with pytest.raises(ValueError, match="already are slices"):
-            ZeroRedundancyOptimizer(model.parameters(), optim.SGD, comm, lr=0.1)
-        with pytest.raises(RuntimeError, match="sharded DataParallel"):
-            ZeroRedundancyOptimizer(model.module.parameters(), optim.SGD, comm, lr=0.1)
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_zero_redundancy_refusals(comm):
+    net = make_mlp()
+    with pytest.raises(NotImplementedError, match="overlap_with_ddp"):
+        ZeroRedundancyOptimizer(net.parameters(), optim.SGD, comm, overlap_with_ddp=True, lr=0.1)
+    raises(NotImplementedError, "LAMB", lambda: ZeroRedundancyOptimizer(net.parameters(), optim.LAMB, comm, lr=0.1))
+    raises(TypeError, "optimizer_class", lambda: ZeroRedundancyOptimizer(net.parameters(), "SGD", comm, lr=0.1))
+    raises(TypeError, "process_group", lambda: ZeroRedundancyOptimizer(net.parameters(), optim.SGD, "all", lr=0.1))
+    model = wrap(make_mlp(), comm, 1)
+    with pytest.raises(ValueError, match="already are slices"):
+        ZeroRedundancyOptimizer(model.parameters(), optim.SGD, comm, lr=0.1)
+    with pytest.raises(RuntimeError, match="sharded DataParallel"):
+        ZeroRedundancyOptimizer(model.module.parameters(), optim.SGD, comm, lr=0.1)

@@ -230,22 +230,20 @@ def test_changes_by_hand_are_seen_by_all(comm, shard):
     assert all((p == 2).all() for p in model.parameters())
 
 
-def test_stage_3_holds_few_units_and_saves_no_values():
+@pytest.mark.threads(2)
+def test_stage_3_holds_few_units_and_saves_no_values(comm):
     """While backward runs, and between forward and backward, at most the unit in use and the next one are here."""
-    def check(comm):
-        model = wrap(make_mlp(32), comm, 3)
-        gathering = model._sum.reducer.gathering
-        sizes = sorted(unit.total * 8 for unit in gathering.units)
-        assert len(sizes) == 3
-        x, t = batches(1)[0]
-        for _ in range(3):
-            loss = F.cross_entropy(model(ag.from_numpy(x)), ag.from_numpy(t))
-            assert all(unit.flat is None and unit.gathering is None for unit in gathering.units)
-            loss.backward()
-            assert all(unit.flat is None and unit.gathering is None for unit in gathering.units)
-        assert gathering.peak <= sizes[-1] + sizes[-2]
-
-    run_ranks(2, check)
+    model = wrap(make_mlp(32), comm, 3)
+    gathering = model._sum.reducer.gathering
+    sizes = sorted(unit.total * 8 for unit in gathering.units)
+    assert len(sizes) == 3
+    x, t = batches(1)[0]
+    for _ in range(3):
+        loss = F.cross_entropy(model(ag.from_numpy(x)), ag.from_numpy(t))
+        assert all(unit.flat is None and unit.gathering is None for unit in gathering.units)
+        loss.backward()
+        assert all(unit.flat is None and unit.gathering is None for unit in gathering.units)
+    assert gathering.peak <= sizes[-1] + sizes[-2]
 
 
 @pytest.mark.parametrize("shard", STAGES)
@@ -317,14 +315,12 @@ def test_more_ranks_than_elements(shard):
         assert not (weights["weight"] == 0.5).any()
 
 
-def test_copies_and_pickles_of_slices_are_plain_parameters():
-    def check(comm):
-        model = wrap(make_mlp(), comm, 1)
-        for p in [*model.parameters(), *model.module.parameters()]:
-            for other in (copy.deepcopy(p), pickle.loads(pickle.dumps(p))):
-                assert type(other) is nn.Parameter and (other == p).all() and other.requires_grad
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_copies_and_pickles_of_slices_are_plain_parameters(comm):
+    model = wrap(make_mlp(), comm, 1)
+    for p in [*model.parameters(), *model.module.parameters()]:
+        for other in (copy.deepcopy(p), pickle.loads(pickle.dumps(p))):
+            assert type(other) is nn.Parameter and (other == p).all() and other.requires_grad
 
 
 class Tied(nn.Module):

@@ -52,77 +52,67 @@ def test_ranks_that_go_different_ways(on_ranks, shard):
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
-def test_stage_3_on_one_rank_only_is_an_error_on_all():
-    def check(comm):
-        model = wrap(make_mlp(), comm, 3)
-        with pytest.raises(CollectiveError, match="rank 0 is about to end summon_full_params.*rank 1 is about to end forward"):
-            if comm.rank == 0:
-                model.state_dict()
-            else:
-                with ag.no_grad():
-                    model(ag.ones(1, FEATURES, dtype=ag.float64))
-
-    run_ranks(3, check)
+@pytest.mark.threads(3)
+def test_stage_3_on_one_rank_only_is_an_error_on_all(comm):
+    model = wrap(make_mlp(), comm, 3)
+    with pytest.raises(CollectiveError, match="rank 0 is about to end summon_full_params.*rank 1 is about to end forward"):
+        if comm.rank == 0:
+            model.state_dict()
+        else:
+            with ag.no_grad():
+                model(ag.ones(1, FEATURES, dtype=ag.float64))
 
 
-def test_stage_3_reads_outside_of_a_pass_are_refused():
-    def check(comm):
-        model = wrap(make_mlp(), comm, 3)
-        weight = model.module[0].weight
-        assert weight.shape == (8, FEATURES) and weight.ndim == 2 and weight.numel() == 48 and "slices" in repr(weight)
-        for act in (lambda: weight.numpy(force=True), lambda: weight + 1, lambda: model.module(ag.ones(1, FEATURES))):
-            raises(RuntimeError, "summon_full_params", act)
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_stage_3_reads_outside_of_a_pass_are_refused(comm):
+    model = wrap(make_mlp(), comm, 3)
+    weight = model.module[0].weight
+    assert weight.shape == (8, FEATURES) and weight.ndim == 2 and weight.numel() == 48 and "slices" in repr(weight)
+    for act in (lambda: weight.numpy(force=True), lambda: weight + 1, lambda: model.module(ag.ones(1, FEATURES))):
+        raises(RuntimeError, "summon_full_params", act)
 
 
-def test_stage_3_refuses_a_backward_through_old_weights():
-    def check(comm):
-        model = wrap(make_mlp(), comm, 3)
-        optimizer = sgd(model.parameters())
-        old = model(ag.ones(2, FEATURES, dtype=ag.float64)).sum()
-        train(model, optimizer, comm, steps=1)
-        raises(RuntimeError, "modified by an optimizer step", old.backward)
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_stage_3_refuses_a_backward_through_old_weights(comm):
+    model = wrap(make_mlp(), comm, 3)
+    optimizer = sgd(model.parameters())
+    old = model(ag.ones(2, FEATURES, dtype=ag.float64)).sum()
+    train(model, optimizer, comm, steps=1)
+    raises(RuntimeError, "modified by an optimizer step", old.backward)
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_mistakes_are_named(shard):
-    def check(comm):
-        net = make_mlp()
-        model = wrap(net, comm, shard)
-        with pytest.raises(RuntimeError, match=r"'0.weight' of the module inside.*model.parameters\(\)"):
-            optim.SGD(net.parameters(), lr=0.1)
-        raises(NotImplementedError, "LAMB requires norms", lambda: optim.LAMB(model.parameters(), lr=0.1))
-        raises(NotImplementedError, "LBFGS", lambda: optim.LBFGS(model.parameters()))
-        raises(NotImplementedError, "'0.weight' is already sharded|in slices", DataParallel, net, comm=comm, shard=shard)
-        optimizer = sgd(model.parameters())
-        with model.no_sync():
-            model(ag.ones(1, FEATURES, dtype=ag.float64)).sum().backward()
-        raises(RuntimeError, "gradient of '.*' is not summed", optimizer.step)
-        optimizer.zero_grad()
-        optimizer.step()
-        raises(NotImplementedError, "assign=True", lambda: model.load_state_dict(model.state_dict(), assign=True))
-        with pytest.raises(RuntimeError, match="replaced"):
-            net[0].weight.data = ag.zeros(8, FEATURES, dtype=ag.float64)
-            model(ag.ones(1, FEATURES, dtype=ag.float64))
-
-    run_ranks(2, check)
-
-
-@pytest.mark.parametrize("shard", STAGES)
-def test_casts_and_freezing_after_wrapping_are_refused(shard):
-    def check(comm):
-        model = wrap(make_mlp(), comm, shard)
-        raises(RuntimeError, "cast a model", model.float)
-        raises(NotImplementedError, "unfreeze before wrapping", model.requires_grad_, False)
-        for p in model.parameters():
-            p.data = p.data * 0 + 3
+@pytest.mark.threads(2)
+def test_mistakes_are_named(comm, shard):
+    net = make_mlp()
+    model = wrap(net, comm, shard)
+    with pytest.raises(RuntimeError, match=r"'0.weight' of the module inside.*model.parameters\(\)"):
+        optim.SGD(net.parameters(), lr=0.1)
+    raises(NotImplementedError, "LAMB requires norms", lambda: optim.LAMB(model.parameters(), lr=0.1))
+    raises(NotImplementedError, "LBFGS", lambda: optim.LBFGS(model.parameters()))
+    raises(NotImplementedError, "'0.weight' is already sharded|in slices", DataParallel, net, comm=comm, shard=shard)
+    optimizer = sgd(model.parameters())
+    with model.no_sync():
+        model(ag.ones(1, FEATURES, dtype=ag.float64)).sum().backward()
+    raises(RuntimeError, "gradient of '.*' is not summed", optimizer.step)
+    optimizer.zero_grad()
+    optimizer.step()
+    raises(NotImplementedError, "assign=True", lambda: model.load_state_dict(model.state_dict(), assign=True))
+    with pytest.raises(RuntimeError, match="replaced"):
+        net[0].weight.data = ag.zeros(8, FEATURES, dtype=ag.float64)
         model(ag.ones(1, FEATURES, dtype=ag.float64))
-        assert all((v == 3).all() for v in values(model.state_dict()).values())
 
-    run_ranks(2, check)
+
+@pytest.mark.parametrize("shard", STAGES)
+@pytest.mark.threads(2)
+def test_casts_and_freezing_after_wrapping_are_refused(comm, shard):
+    model = wrap(make_mlp(), comm, shard)
+    raises(RuntimeError, "cast a model", model.float)
+    raises(NotImplementedError, "unfreeze before wrapping", model.requires_grad_, False)
+    for p in model.parameters():
+        p.data = p.data * 0 + 3
+    model(ag.ones(1, FEATURES, dtype=ag.float64))
+    assert all((v == 3).all() for v in values(model.state_dict()).values())
 
 
 def test_an_optimiser_made_before_wrapping_is_noticed():
@@ -163,12 +153,10 @@ def test_arguments_that_do_not_go_together():
     run_ranks(2, check)
 
 
-def test_comm_hooks_are_refused():
-    def check(comm):
-        model = wrap(make_mlp(), comm, 1)
-        raises(NotImplementedError, "register_comm_hook with shard=", model.register_comm_hook, None, hooks.allreduce_hook)
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_comm_hooks_are_refused(comm):
+    model = wrap(make_mlp(), comm, 1)
+    raises(NotImplementedError, "register_comm_hook with shard=", model.register_comm_hook, None, hooks.allreduce_hook)
 
 
 @pytest.mark.parametrize("shard", STAGES)

@@ -128,7 +128,8 @@ def test_skipped_steps(on_ranks, shard, where):
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_logging_and_unused_parameters(shard):
+@pytest.mark.threads(3)
+def test_logging_and_unused_parameters(comm, shard):
     class Two(nn.Module):
         def __init__(self):
             super().__init__()
@@ -137,19 +138,16 @@ def test_logging_and_unused_parameters(shard):
         def forward(self, x):
             return self.used(x)
 
-    def check(comm):
-        model = DataParallel(Two(), comm=comm, shard=shard, find_unused_parameters=True)
-        model(ag.ones(2, 3)).sum().backward()
-        assert model.unused_parameters() == ["unused.weight", "unused.bias"]
-        assert [name for name, p in model.named_parameters() if p.grad is not None] == ["used.weight", "used.bias"]
-        known = model.logging_data()
-        assert known["shard"] == shard and known["backward_passes_summed"] == 1
-        assert sum(known["bucket_sizes"]) == known["bytes_sent"] == known["total_parameter_size_bytes"] == 20 * 4
-        assert known["avg_forward_compute_time"] > 0 and shard in model.report()
-        strict = DataParallel(Two(), comm=comm, shard=shard, find_unused_parameters="error")
-        raises(RuntimeError, "unused.weight", lambda: strict(ag.ones(2, 3)).sum().backward())
-
-    run_ranks(3, check)
+    model = DataParallel(Two(), comm=comm, shard=shard, find_unused_parameters=True)
+    model(ag.ones(2, 3)).sum().backward()
+    assert model.unused_parameters() == ["unused.weight", "unused.bias"]
+    assert [name for name, p in model.named_parameters() if p.grad is not None] == ["used.weight", "used.bias"]
+    known = model.logging_data()
+    assert known["shard"] == shard and known["backward_passes_summed"] == 1
+    assert sum(known["bucket_sizes"]) == known["bytes_sent"] == known["total_parameter_size_bytes"] == 20 * 4
+    assert known["avg_forward_compute_time"] > 0 and shard in model.report()
+    strict = DataParallel(Two(), comm=comm, shard=shard, find_unused_parameters="error")
+    raises(RuntimeError, "unused.weight", lambda: strict(ag.ones(2, 3)).sum().backward())
 
 
 def test_sync_batch_norm_and_static_graph(comm):
@@ -245,34 +243,32 @@ def test_second_derivatives_with_respect_to_whole_parameters(on_ranks, shard):
 
 
 @pytest.mark.parametrize("shard", STAGES)
-def test_what_does_not_go_together_names_both(shard):
-    def check(comm):
-        for option in ({"reproducible": 2}, {"devices": 2},
-                       {"delay_all_reduce_named_params": True}):
-            net = make_mlp()
-            if "delay_all_reduce_named_params" in option:
-                named = list(net.named_parameters())[:1]
-                option = {"delay_all_reduce_named_params": named, "param_to_hook_all_reduce": named[0][1]}
-            with pytest.raises(NotImplementedError, match=rf"shard= with {next(iter(option))}"):
-                DataParallel(net, comm=comm, shard=shard, **option)
-        with pytest.raises(NotImplementedError, match="shard with float16"):
-            DataParallel(make_mlp().to(np.float16), comm=comm, shard=shard)
-        model = wrap(make_mlp(), comm, shard)
-        raises(NotImplementedError, r"join\(\) with shard=", model.join)
-        if shard == "parameters":
-            raises(NotImplementedError, r"skipping\(\) with shard=", model.skipping)
-        x = ag.ones(2, FEATURES, dtype=ag.float64)
-        with pytest.raises(NotImplementedError, match=r"autograd.grad\(\).*with shard="):
-            ag.grad(model(x).sum(), list(model.parameters()), allow_unused=True)
-        if shard == "parameters":
-            with pytest.raises(NotImplementedError, match=r"autograd.grad\(\) with respect to parameters with shard=3"):
-                ag.grad(model(x).sum(), list(model.module.parameters()))
-        with pytest.raises(NotImplementedError, match=r"backward\(create_graph=True\) with shard="):
-            model(x).sum().backward(create_graph=True)
-        model.zero_grad()
-        train(model, sgd(model.parameters()), comm, steps=2)     # it goes on
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_what_does_not_go_together_names_both(comm, shard):
+    for option in ({"reproducible": 2}, {"devices": 2},
+                   {"delay_all_reduce_named_params": True}):
+        net = make_mlp()
+        if "delay_all_reduce_named_params" in option:
+            named = list(net.named_parameters())[:1]
+            option = {"delay_all_reduce_named_params": named, "param_to_hook_all_reduce": named[0][1]}
+        with pytest.raises(NotImplementedError, match=rf"shard= with {next(iter(option))}"):
+            DataParallel(net, comm=comm, shard=shard, **option)
+    with pytest.raises(NotImplementedError, match="shard with float16"):
+        DataParallel(make_mlp().to(np.float16), comm=comm, shard=shard)
+    model = wrap(make_mlp(), comm, shard)
+    raises(NotImplementedError, r"join\(\) with shard=", model.join)
+    if shard == "parameters":
+        raises(NotImplementedError, r"skipping\(\) with shard=", model.skipping)
+    x = ag.ones(2, FEATURES, dtype=ag.float64)
+    with pytest.raises(NotImplementedError, match=r"autograd.grad\(\).*with shard="):
+        ag.grad(model(x).sum(), list(model.parameters()), allow_unused=True)
+    if shard == "parameters":
+        with pytest.raises(NotImplementedError, match=r"autograd.grad\(\) with respect to parameters with shard=3"):
+            ag.grad(model(x).sum(), list(model.module.parameters()))
+    with pytest.raises(NotImplementedError, match=r"backward\(create_graph=True\) with shard="):
+        model(x).sum().backward(create_graph=True)
+    model.zero_grad()
+    train(model, sgd(model.parameters()), comm, steps=2)     # it goes on
 
 
 def test_verify_every_does_not_go_with_join_or_the_roots_batch():

@@ -362,17 +362,15 @@ def test_what_was_made_for_other_ranks(kind):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_was_made_before_is_found_wherever_it_is(place):
-    def check(comm):
-        sampler = GlobalBatchSampler(DATA, 4, comm=comm)
-        kept = PLACES[place](sampler)
-        there = Earlier()
-        for loader in (DataLoader(DATA, batch_sampler=sampler), DataLoader(WithCommunicator(comm), batch_sampler=sampler),
-                       DataLoader(DATA, batch_sampler=Wrapper(sampler)), DataLoader(DATA, batch_sampler=Slotted(sampler))):
-            assert "the GlobalBatchSampler in loader= was made before" in misplaced(parts_of({"loader": loader}), there, comm, None)
-        return kept is None
-
-    run_ranks(2, check)
+@pytest.mark.threads(2)
+def test_what_was_made_before_is_found_wherever_it_is(comm, place):
+    sampler = GlobalBatchSampler(DATA, 4, comm=comm)
+    kept = PLACES[place](sampler)
+    there = Earlier()
+    for loader in (DataLoader(DATA, batch_sampler=sampler), DataLoader(WithCommunicator(comm), batch_sampler=sampler),
+                   DataLoader(DATA, batch_sampler=Wrapper(sampler)), DataLoader(DATA, batch_sampler=Slotted(sampler))):
+        assert "the GlobalBatchSampler in loader= was made before" in misplaced(parts_of({"loader": loader}), there, comm, None)
+    return kept is None
 
 
 class ByHand:
