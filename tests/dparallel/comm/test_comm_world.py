@@ -19,6 +19,17 @@ STEP = {"SLURM_NTASKS": "2", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
 TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
 
 
+@pytest.fixture
+def only(monkeypatch):
+    """only(variables): no other launcher's variable is set."""
+    def leave(variables):
+        for name in ALL:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+    return leave
+
+
 @pytest.mark.parametrize("found, size", [
     ({}, 0),
     ({"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "1"}, 4),
@@ -30,11 +41,8 @@ TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "1
     ({"PMIX_RANK": "0"}, 1), ({"PMIX_RANK": "3"}, 4),
     ({"PMI_SIZE": "many"}, 0),
 ], ids=str)
-def test_launchers(found, size, monkeypatch):
-    for name in ALL:
-        monkeypatch.delenv(name, raising=False)
-    for name, value in found.items():
-        monkeypatch.setenv(name, value)
+def test_launchers(found, size, only):
+    only(found)
     assert launched_size() == size
 
 
@@ -75,11 +83,8 @@ def test_another_mpis_launcher():
     # mpirun inside an allocation's step, or where RANK and WORLD_SIZE are set beforehand: MPI's own word counts
     ({**STEP, "OMPI_COMM_WORLD_SIZE": "1"}, "the launcher"), ({**TORCHRUN, "PMI_SIZE": "1"}, "the launcher"),
 ], ids=str)
-def test_who_started_this_process(found, name, monkeypatch):
-    for each in ALL:
-        monkeypatch.delenv(each, raising=False)
-    for each, value in found.items():
-        monkeypatch.setenv(each, value)
+def test_who_started_this_process(found, name, only):
+    only(found)
     started = launcher()
     assert (started and started.name) == name
 
@@ -111,9 +116,7 @@ def test_processes_that_mpi_does_not_join_without_mpi(tmp_path):
 
 
 def test_no_mpi_library(tmp_path):
-    package = tmp_path / "mpi4py"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise RuntimeError('cannot load MPI library\\nlibmpi.so: no such file')")
+    (tmp_path / "mpi4py.py").write_text("raise RuntimeError('cannot load MPI library\\nlibmpi.so: no such file')")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", os.getcwd())])
     done = python("from dparallel.comm import world; world()", PMI_SIZE="2", PYTHONPATH=path)
     last = done.stderr.splitlines()[-1]

@@ -4,6 +4,7 @@ In a row the first function is called on the ranks without fault, the second on 
 root does.
 """
 
+import contextlib
 import threading
 
 import numpy as np
@@ -333,9 +334,7 @@ ROOTED = {"gather", "scatter", "scatter of a tree", "broadcast_object_list", "sc
 @pytest.mark.parametrize("name", CALLS)
 def test_a_fault_on_one_rank_is_an_error_on_all(comm, name):
     healthy, faulty = CALLS[name]
-    dist.init_process_group("gloo", comm=comm)
-    rank, size = dist.get_rank(), dist.get_world_size()
-    try:
+    with in_group(comm) as (rank, size):
         for fault, call in faulty.items():
             for odd in sorted({0, size - 1}) if name not in ROOTED or fault not in ON_ROOT else [0]:
                 what = f"{name}, {fault}, rank {odd} of {size}"
@@ -353,8 +352,6 @@ def test_a_fault_on_one_rank_is_an_error_on_all(comm, name):
                     dist.all_reduce(total)
                     assert total.item() == size * (size + 1) / 2, what
             healthy(rank, size)
-    finally:
-        dist.destroy_process_group()
 
 
 # Differences between ranks that are no fault of one rank alone.
@@ -374,21 +371,21 @@ ALONE = {
 
 # --- faults that concern some ranks only: the others need not wait for these -------------------------------------------------
 
-def of_group(check):
-    def body(comm):
-        dist.init_process_group("gloo", comm=comm)
-        try:
-            check(comm, dist.get_rank(), dist.get_world_size())
-            total = ag.ones(1)
-            dist.all_reduce(total)
-            assert total.item() == comm.size
-        finally:
-            dist.destroy_process_group()
-    return body
+@contextlib.contextmanager
+def in_group(comm):
+    """(rank, size) in the default group, which is whole at the end of the block."""
+    dist.init_process_group("gloo", comm=comm)
+    try:
+        yield dist.get_rank(), dist.get_world_size()
+        total = ag.ones(1)
+        dist.all_reduce(total)
+        assert total.item() == comm.size
+    finally:
+        dist.destroy_process_group()
 
 
-def test_what_only_the_receiver_can_know_is_an_error_there(on_ranks):
-    def check(comm, rank, size):
+def test_what_only_the_receiver_can_know_is_an_error_there(comm):
+    with in_group(comm) as (rank, size):
         outs = [None] * size if rank == 0 else None
         try:
             dist.gather_object(Unmakeable() if rank == size - 1 else rank, outs, 0)
@@ -403,16 +400,14 @@ def test_what_only_the_receiver_can_know_is_an_error_there(on_ranks):
             except RuntimeError as error:
                 assert f"{2 * size} elements were received, but this rank expects {3 * size}" in str(error)
 
-    on_ranks(of_group(check))
-
 
 SENDS = [lambda v: dist.send(v, 1, tag=3), lambda v: dist.isend(v, 1, tag=3)]
 SENT = [lambda: dist.recv(x(), 0, tag=3), lambda: dist.irecv(x(), 0, tag=3).wait(), lambda: dist.recv(x(), tag=3)]
 
 
-def test_messages_that_cannot_be_sent_or_received(on_ranks):
+def test_messages_that_cannot_be_sent_or_received(comm):
     """A sender's mistake is an error of the receiver too, which would otherwise wait."""
-    def check(comm, rank, size):
+    with in_group(comm) as (rank, size):
         if size == 1:
             return
         for number, receive in enumerate(SENT):
@@ -444,8 +439,6 @@ def test_messages_that_cannot_be_sent_or_received(on_ranks):
         for call in (lambda: dist.send(x(), size), lambda: dist.recv(x(), -1), lambda: dist.send(x(), rank),
                      lambda: dist.isend(x(), "a"), lambda: dist.send(x(), (rank + 1) % size, tag=-1)):
             raises((ValueError, TypeError), None, call)
-
-    on_ranks(of_group(check))
 
 
 @pytest.mark.devices

@@ -3,6 +3,7 @@
 Where a row says so, the expected values were taken from torch.distributed; ranks are r = 0, ..., n - 1.
 """
 
+import contextlib
 import copy
 import datetime
 import importlib
@@ -27,18 +28,14 @@ Op = ReduceOp
 BOTH_SIDES = (CollectiveError, ValueError, TypeError, RuntimeError)
 
 
-@pytest.fixture
-def on_group(on_ranks):
-    """on_group(check) calls check(rank, size) on every rank, inside the default group."""
-    def run(check):
-        def body(comm):
-            dist.init_process_group("gloo", comm=comm)
-            try:
-                return check(dist.get_rank(), dist.get_world_size())
-            finally:
-                dist.destroy_process_group()
-        return on_ranks(body)
-    return run
+@contextlib.contextmanager
+def in_group(comm):
+    """(rank, size) in the default group, which ends with the block."""
+    dist.init_process_group("gloo", comm=comm)
+    try:
+        yield dist.get_rank(), dist.get_world_size()
+    finally:
+        dist.destroy_process_group()
 
 
 def full(*shape, value=0.0, dtype=ag.float32):
@@ -64,9 +61,9 @@ def operand(rank, dtype):
     return (np.array([1, 2, 3]) + (0 if dtype == "bool" else rank)).astype(dtype)
 
 
-def test_every_reduction_of_every_dtype(on_group):
+def test_every_reduction_of_every_dtype(comm):
     """PyTorch's verdict for each; it refuses complex products, which are well defined and made here."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         for op, dtype in REDUCED:
             x = ag.tensor(operand(rank, dtype))
             if (op, dtype) in REFUSED:
@@ -87,21 +84,17 @@ def test_every_reduction_of_every_dtype(on_group):
         dist.all_reduce(scaled, op=dist._make_nccl_premul_sum(0.5))
         assert scaled.tolist() == [0.5 * size] * 2
 
-    on_group(check)
 
-
-def test_reductions_of_integers_bit_by_bit_are_pytorchs(on_group):
+def test_reductions_of_integers_bit_by_bit_are_pytorchs(comm):
     """[1, 2, 3] + r on 2 and 3 ranks."""
     wanted = {2: {"BAND": [0, 2, 0], "BOR": [3, 3, 7], "BXOR": [3, 1, 7]},
               3: {"BAND": [0, 0, 0], "BOR": [3, 7, 7], "BXOR": [0, 5, 2]}}
 
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         for op, values in wanted.get(size, {}).items():
             x = ag.tensor([1, 2, 3]) + rank
             dist.all_reduce(x, op=getattr(Op, op))
             assert x.tolist() == values
-
-    on_group(check)
 
 
 # --- collectives: what rank r of n has afterwards, as in PyTorch --------------------------------------------------------
@@ -232,8 +225,8 @@ TABLE = [all_gather, all_gather_scalars, all_gather_into_rows, all_gather_into_s
          all_to_all, all_to_all_uneven, all_to_all_single, all_to_all_splits, coalescing_manager, barrier]
 
 
-def test_every_collective_at_once_and_as_work(on_group):
-    def check(rank, size):
+def test_every_collective_at_once_and_as_work(comm):
+    with in_group(comm) as (rank, size):
         for row in TABLE:
             for async_op in (False, True):
                 steps = row(rank, size)
@@ -247,12 +240,10 @@ def test_every_collective_at_once_and_as_work(on_group):
                 found, wanted = next(steps)
                 assert found == wanted, (row.__name__, async_op)
 
-    on_group(check)
 
-
-def test_work_under_way(on_group):
+def test_work_under_way(comm):
     """Several at once, waited for in any order; the tensors are written when one asks whether they are."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         xs = [full(3, value=rank + i) for i in range(4)]
         works = [dist.all_reduce(x, async_op=True) for x in xs]
         then = works[0].get_future().then(lambda f: f.value()[0] * 2)
@@ -271,15 +262,13 @@ def test_work_under_way(on_group):
         dist.barrier()
         assert y[0].item() == size * (size + 1) / 2
 
-    on_group(check)
-
 
 # --- what autograd knows ------------------------------------------------------------------------------------------------
 
-def test_not_recorded_and_written_in_place(on_group):
+def test_not_recorded_and_written_in_place(comm):
     """A parameter, a result with a graph: written. A backward pass that needs the old value, or that passes to where it came
     from, is an error, where PyTorch would take the new value, or warn."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         total = size * (size + 1) / 2
         p = nn.Parameter(full(2, value=rank + 1))
         before = p._version
@@ -301,8 +290,6 @@ def test_not_recorded_and_written_in_place(on_group):
         alias = p.detach()
         dist.all_reduce(alias, op=Op.AVG)
         assert p.tolist() == [total] * 2
-
-    on_group(check)
 
 
 def list_with(x, size, **kwargs):
@@ -357,11 +344,11 @@ def refused(call, name, written):
 
 @pytest.mark.parametrize("pending", [False, True], ids=["at once", "pending"])
 @pytest.mark.parametrize("name", WRITES)
-def test_a_backward_pass_through_an_overwritten_tensor_names_the_collective(on_group, name, pending):
+def test_a_backward_pass_through_an_overwritten_tensor_names_the_collective(comm, name, pending):
     """Saved before, differentiated after, as a leaf, as a view, of a base, in no_grad; while it is pending and after wait()."""
     call, where = WRITES[name]
 
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         if (size == 1 and name in ("recv", "batch_isend_irecv")) or (size > 2 and name == "all_gather_into_tensor"):
             return                                   # no other rank; no parts of 2 elements
         written = where(rank, size)
@@ -414,12 +401,10 @@ def test_a_backward_pass_through_an_overwritten_tensor_names_the_collective(on_g
             value = ag.ones(2)
         settle(write(value))                         # nothing can have saved it
 
-    on_group(check)
 
-
-def test_recorded_collectives(on_group):
+def test_recorded_collectives(comm):
     """distributed.nn: values and gradients, those of the sum of all ranks' losses."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         others = list(range(size))
 
         def leaf():
@@ -468,13 +453,11 @@ def test_recorded_collectives(on_group):
         assert y.tolist() == [r + 2.0 * rank + j for r in others for j in (0, 1)]
         assert gradient((y * (rank + 1)).sum(), x) == [i // 2 + 1.0 for i in range(2 * size)]
 
-    on_group(check)
-
 
 # --- messages -------------------------------------------------------------------------------------------------------------
 
-def test_messages(on_group):
-    def check(rank, size):
+def test_messages(comm):
+    with in_group(comm) as (rank, size):
         if size == 1:
             return
         right, left = (rank + 1) % size, (rank - 1) % size
@@ -514,11 +497,9 @@ def test_messages(on_group):
             dist.send(full(1, value=rank), 0, tag=9)
         dist.barrier()
 
-    on_group(check)
 
-
-def test_messages_that_cannot_be(on_group):
-    def check(rank, size):
+def test_messages_that_cannot_be(comm):
+    with in_group(comm) as (rank, size):
         for call in (lambda: dist.send(full(1), rank), lambda: dist.send(full(1), size + 1), lambda: dist.recv(full(1), rank),
                      lambda: dist.send(full(1)), lambda: dist.P2POp("x", full(1), 0), lambda: dist.batch_isend_irecv(["x"]),
                      lambda: dist.send(full(1), (rank + 1) % size, tag=-1)):
@@ -529,11 +510,9 @@ def test_messages_that_cannot_be(on_group):
             dist.send(full(3), (rank + 1) % size)
             raises(RuntimeError, r"received float32 \(3,\)", lambda: dist.recv(full(2), (rank - 1) % size))
 
-    on_group(check)
 
-
-def test_objects(on_group):
-    def check(rank, size):
+def test_objects(comm):
+    with in_group(comm) as (rank, size):
         out = [None] * size
         dist.all_gather_object(out, {"r": rank})
         assert out == [{"r": r} for r in range(size)]
@@ -547,14 +526,12 @@ def test_objects(on_group):
         dist.scatter_object_list(one, [f"for {r}" for r in range(size)] if rank == 0 else None, src=0)
         assert one == [f"for {rank}"]
 
-    on_group(check)
-
 
 # --- groups ---------------------------------------------------------------------------------------------------------------
 
-def test_groups(on_group):
+def test_groups(comm):
     """What PyTorch said on 3 processes of a group of ranks 2 and 1."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         assert (dist.get_backend(), dist.is_initialized(), dist.is_available()) == ("gloo", True, True)
         assert dist.get_process_group_ranks(None) == list(range(size)) and dist.get_process_group_ranks(dist.group.WORLD)
         assert dist.GroupMember.WORLD is dist.group.WORLD and dist.group.WORLD.rank() == rank
@@ -606,11 +583,9 @@ def test_groups(on_group):
         assert inner is None if rank == 1 else dist.get_process_group_ranks(inner) == [2, 0]
         assert dist.get_pg_count() == (6 if rank == 2 else 5)
 
-    on_group(check)
 
-
-def test_groups_that_cannot_be(on_group):
-    def check(rank, size):
+def test_groups_that_cannot_be(comm):
+    with in_group(comm) as (rank, size):
         for error, call in ((ValueError, lambda: dist.new_group([0, 0])), (ValueError, lambda: dist.new_group([0, 17])),
                             (ValueError, lambda: dist.all_reduce(full(1), group="x")), (ValueError, lambda: dist.get_rank("x")),
                             (ValueError, lambda: dist.new_subgroups(size + 1)), (ValueError, lambda: dist.new_subgroups()),
@@ -619,8 +594,6 @@ def test_groups_that_cannot_be(on_group):
             raises(error, None, call)
         if size > 1:
             raises(CollectiveError, "ranks pass different groups", lambda: dist.new_group([0, 1] if rank else [0]))
-
-    on_group(check)
 
 
 # --- mistakes: PyTorch's class of error on the rank that makes one; never a hang on another -------------------------------
@@ -654,8 +627,8 @@ MISTAKES = [
 ]
 
 
-def test_mistakes_on_all_ranks_and_on_one(on_group):
-    def check(rank, size):
+def test_mistakes_on_all_ranks_and_on_one(comm):
+    with in_group(comm) as (rank, size):
         for number, (error, call) in enumerate(MISTAKES):
             raises(error, None, call, rank, size)
             assert dist.get_world_size() == size, number
@@ -671,8 +644,6 @@ def test_mistakes_on_all_ranks_and_on_one(on_group):
         x = full(2, value=1.0)
         dist.all_reduce(x)
         assert x.tolist() == [size] * 2              # and the group works on
-
-    on_group(check)
 
 
 def test_before_and_after(comm):
@@ -700,9 +671,9 @@ def test_before_and_after(comm):
     dist.destroy_process_group()
 
 
-def test_monitored_barrier_names_who_is_missing(on_group):
+def test_monitored_barrier_names_who_is_missing(comm):
     """Also to that rank, when it comes."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         dist.monitored_barrier()
         if size > 1:
             if rank == size - 1:
@@ -712,14 +683,12 @@ def test_monitored_barrier_names_who_is_missing(on_group):
             dist.barrier()
             dist.monitored_barrier()
 
-    on_group(check)
-
 
 # --- DistributedDataParallel -----------------------------------------------------------------------------------------------
 
-def test_ddp_averages_over_ranks(on_group):
+def test_ddp_averages_over_ranks(comm):
     """As in PyTorch: the mean over ranks of their gradients, whatever their numbers of rows; state with "module."."""
-    def check(rank, size):
+    with in_group(comm) as (rank, _):
         ag.manual_seed(0)
         net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
         alone = copy.deepcopy(net)
@@ -736,12 +705,10 @@ def test_ddp_averages_over_ranks(on_group):
         model.load_state_dict({f"module.{key}": value for key, value in alone.state_dict().items()})
         raises(RuntimeError, "Missing key", lambda: model.load_state_dict(alone.state_dict()))
 
-    on_group(check)
 
-
-def test_ddp_adds_up_gradients_without_summing_over_ranks(on_group):
+def test_ddp_adds_up_gradients_without_summing_over_ranks(comm):
     """By no_sync(), and by require_backward_grad_sync, which scripts set (nanoGPT's)."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         def steps(accumulate):
             ag.manual_seed(0)
             model = dist.DistributedDataParallel(nn.Linear(2, 1, bias=False), bucket_cap_mb=1)
@@ -763,11 +730,9 @@ def test_ddp_adds_up_gradients_without_summing_over_ranks(on_group):
         for accumulate in (by_attribute, by_block):
             np.testing.assert_allclose(steps(accumulate), [[wanted] * 2], rtol=1e-6)
 
-    on_group(check)
 
-
-def test_ddp_arguments(on_group):
-    def check(rank, size):
+def test_ddp_arguments(comm):
+    with in_group(comm) as (rank, size):
         for settings in ({"device_ids": [0]}, {"output_device": 0}):
             raises(ValueError, "only work with GPU", lambda: dist.DistributedDataParallel(nn.Linear(1, 1), **settings))
         for settings in ({"device_mesh": 1}, {"skip_all_reduce_unused_params": True}, {"bucket_cap_mb_list": [1]},
@@ -792,12 +757,10 @@ def test_ddp_arguments(on_group):
                 with pytest.raises(RuntimeError, match="not in the process group"):
                     dist.DistributedDataParallel(nn.Linear(1, 1), process_group=group)
 
-    on_group(check)
 
-
-def test_gradients_that_are_no_views_of_buckets(on_group):
+def test_gradients_that_are_no_views_of_buckets(comm):
     """PyTorch's default: a gradient that somebody keeps does not change in the next pass; passes add up. With gradient_as_bucket_view=True the memory is the bucket's."""
-    def check(rank, size):
+    with in_group(comm) as (rank, size):
         for views in (False, True):
             model = dist.DistributedDataParallel(nn.Linear(2, 1, bias=False), gradient_as_bucket_view=views)
             weight, kept = model.module.weight, []
@@ -817,8 +780,6 @@ def test_gradients_that_are_no_views_of_buckets(on_group):
                 model(full(1, 2, value=rank)).sum().backward()
             model(full(1, 2, value=rank)).sum().backward()
             assert weight.grad.tolist() == [[4 * shift + 1] * 2]
-
-    on_group(check)
 
 
 # --- stores ---------------------------------------------------------------------------------------------------------------
@@ -935,9 +896,9 @@ def test_the_page_runs():
     assert not dist.is_initialized()
 
 
-def test_a_hook_as_for_pytorch_and_groups_in_place_of_communicators(on_group):
+def test_a_hook_as_for_pytorch_and_groups_in_place_of_communicators(comm):
     """register_comm_hook with torch.distributed's own calls; SyncBatchNorm, ZeroRedundancyOptimizer and samplers take groups."""
-    def check(rank, size):
+    with in_group(comm) as (_, size):
         def hook(group, bucket):
             future = dist.all_reduce(bucket.buffer().div_(dist.get_world_size(group)), group=group, async_op=True).get_future()
             return future.then(lambda fut: fut.value()[0])
@@ -954,5 +915,3 @@ def test_a_hook_as_for_pytorch_and_groups_in_place_of_communicators(on_group):
         told = [None] * size
         dist.all_gather_object(told, [p.tolist() for p in model.parameters()])
         assert all(each == told[0] for each in told)
-
-    on_group(check)

@@ -144,20 +144,13 @@ def train_scattered(comm, make, optimizer, loss_of, count=ROWS):
     return None
 
 
-@pytest.mark.parametrize("make", [mlp, convnet])
-@pytest.mark.parametrize("optimizer", [SGD, ADAMW], ids=["sgd", "adamw"])
+@pytest.mark.parametrize("make, optimizer, loss_of", [(mlp, SGD, plain_loss), (convnet, SGD, plain_loss), (mlp, ADAMW, plain_loss),
+                                                      (convnet, ADAMW, plain_loss), (mlp, SGD, penalised_loss)])
 @pytest.mark.devices
-def test_batch_on_the_root_and_local_devices(comm, make, optimizer):
-    ours = train_scattered(comm, make, optimizer, plain_loss)
+def test_batch_on_the_root_and_local_devices(comm, make, optimizer, loss_of):
+    ours = train_scattered(comm, make, optimizer, loss_of)
     if ours is not None:
-        compare(ours, reference(make, optimizer, plain_loss))
-
-
-@pytest.mark.devices
-def test_gradient_penalty_through_scatter_and_gather(comm):
-    ours = train_scattered(comm, mlp, SGD, penalised_loss)
-    if ours is not None:
-        compare(ours, reference(mlp, SGD, penalised_loss))
+        compare(ours, reference(make, optimizer, loss_of))
 
 
 @pytest.mark.devices
