@@ -49,7 +49,6 @@ STAGES = [None, 1, 2, 3]
 
 @functools.cache
 def undisturbed(shard):
-    """The weights after 13 steps of one process."""
     def run(comm):
         with shared_folder(comm) as folder:
             return Run(comm, folder, shard=shard, normalised=False).steps(13).weights()

@@ -40,7 +40,6 @@ def save(folder, steps, value=None, **options):
 
 
 def restored(folder, step=None):
-    """The step, and the weights' value."""
     module = net(-1)
     found = Checkpointer(folder, model=module).restore(step)
     return found, float(module[0].weight.array[0, 0])
@@ -137,7 +136,6 @@ def test_a_changed_byte_is_an_error_that_names_the_file(ranks, tmp_path):
 # --- disks that fail ----------------------------------------------------------------------------------------------------
 
 def errors_on(size, work):
-    """The errors of all ranks; None where there is none."""
     def caught(comm):
         try:
             work(comm)
@@ -363,7 +361,6 @@ def test_after_the_end_of_the_program_rank_0_does_not_wait_for_ever(tmp_path, mo
 # --- memory -------------------------------------------------------------------------------------------------------------
 
 def memory_of(base, hosts):
-    """MemoryCopies with a memory for each of several pretended hosts."""
     class Copies(host_copies.MemoryCopies):
         def __init__(self, identity, ranks, folder):
             here = base / f"host-{hosts[ranks.rank]}"

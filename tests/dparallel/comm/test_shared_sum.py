@@ -31,7 +31,6 @@ def comm():
 
 
 def numbers(rank, size, dtype, step=0):
-    """Numbers whose sum rounds."""
     drawn = np.random.default_rng((rank, size, step)).standard_normal(size)
     return (100 * drawn).astype(dtype)
 
@@ -176,8 +175,6 @@ def test_a_communicator_that_has_failed_leaves_others_alone(comm):
     handles = [vector.start() for vector in vectors]
 
     class Broken:
-        """What MPI says of a communicator that is gone."""
-
         def Test(self):  # MPI's name
             raise RuntimeError("MPI_ERR_COMM")
 

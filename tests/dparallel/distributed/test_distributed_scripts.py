@@ -296,7 +296,6 @@ def python(tmp_path, *args):
 
 
 def as_torchrun(tmp_path, *args, size=2):
-    """Exit codes and all output of processes that find torchrun's variables."""
     started = [subprocess.Popen([sys.executable, *args], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 env={**surroundings(tmp_path), "RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank),
                                      "LOCAL_WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port()})

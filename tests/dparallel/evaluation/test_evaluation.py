@@ -238,8 +238,6 @@ def test_a_sharded_model_is_evaluated_whole(comm):
 # --- buffers of a model that was trained ---------------------------------------------------------------------------------
 
 class Counts(nn.Module):
-    """A normalisation, and a number of calls that is another on each rank."""
-
     def __init__(self, rank):
         super().__init__()
         self.fc, self.norm, self.rank = nn.Linear(2, 2), nn.BatchNorm1d(2), rank

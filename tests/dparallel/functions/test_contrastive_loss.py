@@ -29,7 +29,6 @@ def ntxent(a, b, temperature=0.2):
 
 
 def shares(size, kind):
-    """Which of 12 rows each rank has."""
     counts = {"even": [len(part) for part in np.array_split(np.arange(12), size)],
               "uneven": [12 - sum(range(size)), *range(1, size)], "none on the last": [12] if size == 1 else None}[kind]
     if counts is None:

@@ -80,7 +80,6 @@ class Program:
             self.lines += [("meet", rank) for rank in range(size)]
 
     def one_process(self):
-        """The gradients of all passes' losses."""
         ws = [weight(rank) for rank in range(self.size)]
         values, losses, on_their_way = {(rank, 0): w for rank, w in enumerate(ws)}, [], {}
         for what, rank, *rest in self.lines:

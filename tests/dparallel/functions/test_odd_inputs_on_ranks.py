@@ -25,7 +25,6 @@ def clipped(comm, x):
 
 
 def both_norms(x):
-    """Of the elements of both ranks."""
     return [np.sqrt(2 * np.sum(np.abs(x) ** 2))]
 
 

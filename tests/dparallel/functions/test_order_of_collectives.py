@@ -114,7 +114,6 @@ MIXED = ["float16", "float32", "float64", "bfloat16", "float32"]
 
 def trained(comm, dtypes=("float32", "float64"), steps=4, hook=None, around=None, net=None, optimizer=None, loss=None,
             **settings):
-    """A few steps of training on unequal batches."""
     model = DataParallel(net or Net(comm, dtypes), comm=settings.pop("over", comm), bucket_cap_mb=1e-3, find_unused_parameters=True, **settings)
     if hook:
         model.register_comm_hook(*hook)

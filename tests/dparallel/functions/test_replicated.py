@@ -13,7 +13,6 @@ def as_tuple(y):
 
 
 def columns(comm, w):
-    """Each held rank's columns of a matrix."""
     cuts = np.array_split(np.arange(w.shape[1]), comm.size)
     return [w[:, cuts[rank].tolist()] for rank in comm.held]
 

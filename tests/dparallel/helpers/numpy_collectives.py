@@ -18,7 +18,6 @@ TOLERANCE = {"float16": 2e-3, "float32": 1e-5, "float64": 1e-13, "complex64": 1e
 
 
 def numbers(rank, shape, dtype="float64", case=0):
-    """Random numbers of one rank."""
     rng = np.random.default_rng([11, rank, case])
     kind = np.dtype(dtype).kind
     if kind in "iu":

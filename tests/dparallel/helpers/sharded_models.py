@@ -11,6 +11,7 @@ from dparallel import DataParallel
 
 ROWS, FEATURES, CLASSES = 13, 6, 4
 SEED = threading.Lock()              # ranks as threads share the default generator
+STAGES = ["optimizer", "gradients", "parameters"]
 
 
 class Block(nn.Module):

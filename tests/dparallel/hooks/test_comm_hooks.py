@@ -40,8 +40,6 @@ if SPLITS:
 
 
 class Net(nn.Module):
-    """Parameters of several shapes, one of them empty."""
-
     def __init__(self, dtype=ag.float64):
         super().__init__()
         rng = np.random.default_rng(0)
@@ -106,7 +104,6 @@ def net():
 
 
 def train(comm, state, hook, optimizer=None, epochs=12, log=None):
-    """The model and its final loss over all rows."""
     model = DataParallel(net(), comm=comm, batch="own", bucket_cap_mb=0.0093)      # the largest weight alone
 
     def counted(state, bucket):

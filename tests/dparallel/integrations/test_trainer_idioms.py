@@ -163,8 +163,6 @@ Pruned.__name__ = "TrialPruned"                                            # as 
 
 
 class Study:
-    """What Optuna's study does, as far as trials on ranks see it."""
-
     def __init__(self):
         self.values, self.reports = [], []
 

@@ -22,7 +22,6 @@ def make():
 
 
 def train(model, rows, dtype, steps=3):
-    """Weights and scale after a few steps."""
     optimizer = optim.SGD(model.parameters(), 0.1, momentum=0.9)
     scaler = ag.GradScaler("cpu", init_scale=256.0, growth_interval=2)
     for _ in range(steps):

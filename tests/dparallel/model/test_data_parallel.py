@@ -208,8 +208,6 @@ def test_no_sync_counts_where_backward_is(comm):
 
 
 class Parts(nn.Module):
-    """Parameters used here and not there."""
-
     def __init__(self):
         self.always, self.sometimes, self.never = (nn.Linear(3, 3).double() for _ in range(3))
 

@@ -42,7 +42,6 @@ def plain(shape, **options):
 
 
 def ready(layer):
-    """Weights other than ones."""
     for p, start in ((layer.weight, 1.5), (layer.bias, 0.3)):
         if p is not None:
             p.data = ag.tensor(start + np.arange(CHANNELS) / 7, dtype=p.dtype)

@@ -66,7 +66,6 @@ def test_replays_are_the_steps(comm, options):
 
 
 def wrapped(comm, **options):
-    """A small model and its optimiser, the same each time."""
     with SEED:
         ag.manual_seed(3)
         net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 4))

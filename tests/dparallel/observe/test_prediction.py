@@ -44,7 +44,6 @@ def trace_of(sizes=(1000, 2000, 3000), backward=0.03, **values):
 
 
 def fixed(seconds, cpu=0.0):
-    """A cost function: the same for all."""
     return lambda collective, nbytes: Cost(seconds, seconds, seconds, cpu, "measured")
 
 

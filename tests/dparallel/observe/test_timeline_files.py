@@ -65,7 +65,6 @@ def runs(draw):
 
 
 def same(one, other, exact_names=True):
-    """Two runs say the same."""
     assert (one.size, one.missing, one.bound, one.begin) == (other.size, other.missing, other.bound, other.begin)
     assert one.names == other.names or not exact_names
     for a, b in zip(one.ranks, other.ranks, strict=True):
@@ -109,13 +108,11 @@ def planted(count=3):
 
 
 def set_info(folder, rank, **changes):
-    """Change what a rank says of itself."""
     path = folder / f"rank-{rank}.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 def names_in(run, rank=0):
-    """The names of the training thread's spans."""
     found = next(r for r in run.ranks if r.rank == rank)
     return [run.names[name] for name in found.main.name]
 

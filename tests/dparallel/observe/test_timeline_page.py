@@ -23,7 +23,6 @@ def row(rank, rng, hosts):
 
 
 def made(ranks=4, steps=300, **changes):
-    """The data of a report of so many ranks, made up."""
     rng = np.random.default_rng(ranks)
     rows = [row(rank, rng, ranks) for rank in range(ranks)]
     slow = min(1, ranks - 1)

@@ -30,7 +30,6 @@ ACTIONS = ("begin", "end", "end", "message", "complete", "profile", "stop")
 
 @contextlib.contextmanager
 def recorded(limit=None):
-    """A recorder of a timeline's spans, in memory."""
     recorder = Recorder(limit, fine=False)
     recorder.start()
     try:
@@ -47,7 +46,6 @@ def rows(recorder, prefix=""):
 
 
 def found(recorder, prefix):
-    """All of them, sorted."""
     return sorted(row for thread in rows(recorder, prefix).values() for row in thread)
 
 
@@ -254,7 +252,6 @@ def test_names_of_nodes_reach_the_file(tmp_path):
 
 @pytest.fixture
 def part(tmp_path):
-    """The part of one rank, under way."""
     part = Part(tmp_path, 0, 1, steps=None, limit=None)
     part.start()
     yield part
@@ -266,7 +263,6 @@ def ring_files(folder):
 
 
 def in_a_child(function):
-    """Call a function in a fork; its exit code."""
     child = os.fork()
     if not child:
         code = 1

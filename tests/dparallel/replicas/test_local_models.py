@@ -233,8 +233,6 @@ def test_a_batch_that_is_overwritten_before_backward_is_noticed():
 
 
 class InPlace(nn.Module):
-    """Writes to its input."""
-
     def __init__(self):
         super().__init__()
         self.first, self.second = nn.Parameter(ag.randn(3)), nn.Linear(3, 3)

@@ -8,6 +8,7 @@ import pytest
 from sharded_models import (
     FEATURES,
     SEED,
+    STAGES,
     adamw,
     batches,
     make_mlp,
@@ -27,8 +28,6 @@ from autograd import nn, optim
 from autograd.utils.checkpoint import checkpoint
 from dparallel import DataParallel, Devices, run_ranks
 
-STAGES = ["optimizer", "gradients", "parameters"]
-
 
 def results(comm, shard, optimizer, kind, make=make_net):
     model = wrap(make(), comm, shard)
@@ -46,7 +45,6 @@ def test_equals_plain_data_parallel(comm, optimizer, kind):
         same_state(state, plain_state)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_equals_one_process(comm, shard):
     one = make_mlp()
     train(one, optimizer := adamw(one.parameters()), comm, steps=3, whole=True)
@@ -55,7 +53,6 @@ def test_equals_one_process(comm, shard):
     same_state(state, optimizer.state_dict())
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_a_script_without_ranks(shard):
     """world() of one process is Devices(1): one slice, and the batch is its own."""
     found = []
@@ -89,7 +86,6 @@ def test_groups_by_name_and_by_dimensions(comm):
         assert [n for n, _ in model.named_parameters()] == [n for n, _ in plain.named_parameters()]
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_slices_are_a_partition(comm, shard):
     net = make_net()
     whole = [(name, p.detach().numpy().copy()) for name, p in net.named_parameters()]
@@ -104,7 +100,6 @@ def test_slices_are_a_partition(comm, shard):
     assert total == sum(w.size for _, w in whole) * (comm.size if comm.size == 1 else 1)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_accumulation(on_ranks, shard):
     """Under no_sync, over synchronised passes, and with gradients zeroed in place."""
     def run(comm, kind):
@@ -123,7 +118,6 @@ def test_accumulation(on_ranks, shard):
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.parametrize("average", ["ranks", "sum"])
 def test_other_averages_and_parameters_used_on_some_ranks_only(on_ranks, shard, average):
     class Parts(nn.Module):
@@ -153,7 +147,6 @@ def test_other_averages_and_parameters_used_on_some_ranks_only(on_ranks, shard, 
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_state_moves_between_numbers_of_ranks(shard):
     def first(comm):
         model = wrap(make_net(), comm, shard)
@@ -179,7 +172,6 @@ def test_state_moves_between_numbers_of_ranks(shard):
         same_state(state, expected_state)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_saved_to_a_file_and_loaded_again(comm, shard, tmp_path_factory):
     path = comm.broadcast_object(str(tmp_path_factory.mktemp("state") / "state.safetensors") if comm.rank == 0 else None)
     model = wrap(make_mlp(), comm, shard)
@@ -199,7 +191,6 @@ def test_saved_to_a_file_and_loaded_again(comm, shard, tmp_path_factory):
     same(values(model.state_dict()), values(other.state_dict()))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_whole_right_after_the_step(comm, shard):
     model = wrap(make_mlp(), comm, shard)
     optimizer = sgd(model.parameters())
@@ -215,7 +206,6 @@ def test_whole_right_after_the_step(comm, shard):
         np.testing.assert_allclose(model(x).numpy(), plain(x).numpy(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_changes_by_hand_are_seen_by_all(comm, shard):
     model = wrap(make_mlp(), comm, shard)
     with ag.no_grad():
@@ -246,7 +236,6 @@ def test_stage_3_holds_few_units_and_saves_no_values(comm):
     assert gathering.peak <= sizes[-1] + sizes[-2]
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_second_derivatives(on_ranks, shard):
     def run(comm, kind):
         model = wrap(make_mlp(), comm, kind)
@@ -264,7 +253,6 @@ def test_second_derivatives(on_ranks, shard):
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_dtypes(comm, shard):
     class Mixed(nn.Module):
         def __init__(self):
@@ -293,7 +281,6 @@ def test_dtypes(comm, shard):
         np.testing.assert_allclose(ours[name], plain[name], rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_more_ranks_than_elements(shard):
     def check(comm):
         net = nn.Linear(2, 1).double()
@@ -387,7 +374,6 @@ def test_memory_is_the_formulas():
         np.testing.assert_allclose(np.mean(ranks, axis=0), formula, rtol=1e-12)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_checkpointed_blocks(on_ranks, shard):
     class Deep(nn.Module):
         def __init__(self):

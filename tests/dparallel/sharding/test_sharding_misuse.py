@@ -17,10 +17,7 @@ import autograd as ag
 from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, hooks, run_ranks
 
-STAGES = ["optimizer", "gradients", "parameters"]
 
-
-@pytest.mark.parametrize("shard", STAGES)
 def test_ranks_that_go_different_ways(on_ranks, shard):
     """Each rank uses its own layers, in its own order and number, some of them twice, one of them none."""
     class Branches(nn.Module):
@@ -81,7 +78,6 @@ def test_stage_3_refuses_a_backward_through_old_weights(comm):
     raises(RuntimeError, "modified by an optimizer step", old.backward)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.threads(2)
 def test_mistakes_are_named(comm, shard):
     net = make_mlp()
@@ -103,7 +99,6 @@ def test_mistakes_are_named(comm, shard):
         model(ag.ones(1, FEATURES, dtype=ag.float64))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.threads(2)
 def test_casts_and_freezing_after_wrapping_are_refused(comm, shard):
     model = wrap(make_mlp(), comm, shard)
@@ -159,7 +154,6 @@ def test_comm_hooks_are_refused(comm):
     raises(NotImplementedError, "register_comm_hook with shard=", model.register_comm_hook, None, hooks.allreduce_hook)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_goes_on_after_an_exception_on_all_ranks(comm, shard):
     def planted(g):
         raise KeyError("planted")

@@ -5,14 +5,12 @@ import math
 import numpy as np
 import pytest
 from raised import raises
-from sharded_models import FEATURES, batches, make_mlp, same, sgd, share, train, values, wrap
+from sharded_models import FEATURES, STAGES, batches, make_mlp, same, sgd, share, train, values, wrap
 
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn
 from dparallel import DataParallel, SyncBatchNorm, clip_grad_norm_, run_ranks
-
-STAGES = ["optimizer", "gradients", "parameters"]
 
 
 def loss_of(model, comm, number=0):
@@ -38,7 +36,6 @@ class Normed(nn.Module):
         return x
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_buckets_that_are_full_before_and_after_collectives_of_the_pass(comm, shard):
     def total(comm, shard):
         ag.manual_seed(0)
@@ -54,7 +51,6 @@ def test_buckets_that_are_full_before_and_after_collectives_of_the_pass(comm, sh
     np.testing.assert_allclose(comm.total(total(comm, shard)), total(comm, None))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.parametrize("average", ["rows", "ranks", "sum"])
 def test_given_weights_and_micro_batches(on_ranks, shard, average):
     """Weights that differ over ranks and passes, 0 on one of them, whose gradient is nan."""
@@ -75,7 +71,6 @@ def test_given_weights_and_micro_batches(on_ranks, shard, average):
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_a_bad_weight_is_one_error_on_all_ranks(comm, shard):
     model = wrap(make_mlp(), comm, shard)
     optimizer = sgd(model.parameters())
@@ -127,7 +122,6 @@ def test_skipped_steps(on_ranks, shard, where):
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.threads(3)
 def test_logging_and_unused_parameters(comm, shard):
     class Two(nn.Module):
@@ -165,7 +159,6 @@ def test_sync_batch_norm_and_static_graph(comm):
         same(run(comm, shard), expected)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_ignored_parameters_stay_each_ranks_own(comm, shard):
     net = make_mlp()
     with ag.no_grad():
@@ -180,7 +173,6 @@ def test_ignored_parameters_stay_each_ranks_own(comm, shard):
     assert (own == comm.rank).all() and (model.state_dict()["2.bias"] == comm.rank).all()
 
 
-@pytest.mark.parametrize("shard", STAGES)
 def test_clipping_over_the_ranks_of_a_communicator(comm, shard):
     """comm= sums over what each rank holds: slices, counted once each; without it the slices know their ranks."""
     model, again, plain = (wrap(make_mlp(), comm, kind) for kind in (shard, shard, None))
@@ -193,7 +185,6 @@ def test_clipping_over_the_ranks_of_a_communicator(comm, shard):
         np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-11)
 
 
-@pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.parametrize("average", ["rows", "ranks", "sum"])
 @pytest.mark.parametrize("wire, rtol", [("float16", 2e-3), ("bfloat16", 2e-2), ("float32", 1e-6), ("float64", 1e-12)])
 def test_gradients_in_another_dtype_on_the_wire(comm, wire, rtol, average, shard):
@@ -242,7 +233,6 @@ def test_second_derivatives_with_respect_to_whole_parameters(on_ranks, shard):
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
-@pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.threads(2)
 def test_what_does_not_go_together_names_both(comm, shard):
     for option in ({"reproducible": 2}, {"devices": 2},

@@ -281,8 +281,6 @@ def test_parameters_that_nothing_keeps():
 
 
 class Shared(IterableDataset):
-    """A stream that each rank has a share of."""
-
     def __init__(self, rank, world_size):
         self.rank, self.world_size = rank, world_size
 
@@ -335,8 +333,6 @@ class Slotted:
 
 
 class WithCommunicator(TensorDataset):
-    """A dataset that is made in the function."""
-
     def __init__(self, comm):
         super().__init__(ag.ones(12, 2))
         self.comm, self.more = comm, [[[[number]] for number in range(60)] for _ in range(60)]       # more than is looked into

@@ -260,8 +260,6 @@ def test_forward_mode_through_collectives(comm):
         assert gradcheck(lambda x, f=function: f.apply(x.exp(), comm=comm), x, comm, check_forward_ad=True, check_backward_ad=False)
 
     class Half(Collective):
-        """The wrong tangent."""
-
         @staticmethod
         def forward(ctx, x, *, comm):
             ctx.comm = comm

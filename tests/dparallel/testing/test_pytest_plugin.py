@@ -36,7 +36,6 @@ def user(pytester, monkeypatch):
 
 
 def processes(marker):
-    """The processes with a variable in their environment."""
     found = []
     for name in os.listdir("/proc"):
         try:

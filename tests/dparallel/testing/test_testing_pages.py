@@ -14,7 +14,6 @@ pytest_plugins = ["pytester"]
 
 
 def blocks(page):
-    """(kind, text) of a page's blocks of code."""
     return re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
 
 
