@@ -100,17 +100,6 @@ class Send(Function):
 
     x is copied and the call does not block: two ranks may both send first, whatever the size. A process that holds several
     ranks must send before it receives. pending_messages.py says which backward pass receives x's gradient.
-
-    Example:
-        >>> def pass_on(comm):
-        ...     if comm.rank == 0:
-        ...         x = ag.tensor([3.0], requires_grad=True)
-        ...         token = dparallel.Send.apply(x, dest=1, comm=comm)
-        ...         token.sum().backward()
-        ...         return x.grad.tolist()
-        ...     (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
-        >>> dparallel.run_ranks(2, pass_on)
-        [[6.0], None]
     """
 
     always_runs = True
@@ -118,20 +107,7 @@ class Send(Function):
     @classmethod
     def apply(cls, x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0,       # type: ignore[override]
               rank: int | None = None, own_pass: bool = False) -> Tensor:
-        """Send a copy of x and return the token.
-
-        Args:
-            x (Tensor): Of any shape and dtype; lists and numbers are converted.
-            dest (int): The rank that receives.
-            comm (Communicator): The ranks. Default: world().
-            tag (int): At least 0; the receiver passes the same. Default: 0.
-            rank (int): The local rank that sends, if the process holds several.
-            own_pass (bool): Receive the gradient only in backward passes that reach the token. Default: False.
-
-        Raises:
-            ValueError: dest, tag or rank is invalid.
-            CollectiveError: x can't be sent; on both ranks.
-        """
+        """Send a copy of x and return the token."""
         comm = communicator(comm)
         return cls.token(*post(x, comm, dest, comm.user_tag(tag), rank, own_pass=own_pass))
 
@@ -163,14 +139,6 @@ class Recv(Function):
 
     The result requires grad if the sender's x did. Its gradient is sent back; zeros are sent if no backward pass reaches it
     before this rank waits for others.
-
-    Example:
-        >>> def pass_on(comm):
-        ...     if comm.rank == 0:
-        ...         return dparallel.Send.apply(ag.tensor([3.0]), dest=1, comm=comm).shape
-        ...     return dparallel.Recv.apply(source=0, comm=comm)
-        >>> dparallel.run_ranks(2, pass_on)
-        [Size([0]), tensor([3.])]
     """
 
     always_runs = True
@@ -185,22 +153,7 @@ class Recv(Function):
     @classmethod
     def apply(cls, *, source: int, comm: Communicator | None = None, tag: int = 0,         # type: ignore[override]
               like: Tensor | Array | None = None, rank: int | None = None, own_pass: bool = False) -> Tensor:
-        """Receive and return a Tensor; blocks until the message has arrived.
-
-        Args:
-            source (int): The rank that sends.
-            comm (Communicator): The ranks. Default: world().
-            tag (int): The Send's tag. Default: 0.
-            like (Tensor or array): Has the shape and dtype that the message must have. Default: any.
-            rank (int): The local rank that receives, if the process holds several.
-            own_pass (bool): Wait for a backward pass that reaches the result before sending the gradient. Default: False.
-
-        Raises:
-            ValueError: source, tag or rank is invalid.
-            CollectiveError: the message does not match `like`, the sender could not send its tensor, or one process holds
-                all ranks and nothing was sent.
-            RuntimeError: the sender records gradients or tangents, and this rank does not.
-        """
+        """Receive and return a Tensor; blocks until the message has arrived."""
         comm = communicator(comm)
         side_effect(MESSAGES)
         close_dropped_messages()
@@ -251,18 +204,6 @@ class Isend:
 
     In backward, the node of wait() starts to receive the gradient and Isend's node waits for it: computation between the two
     overlaps with the message in both directions.
-
-    Example:
-        >>> def pass_on(comm):
-        ...     if comm.rank == 1:
-        ...         return (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
-        ...     x = ag.tensor([3.0], requires_grad=True)
-        ...     handle = dparallel.Isend.apply(x, dest=1, comm=comm)
-        ...     loss = (5 * x).sum()                     # while x is sent
-        ...     dparallel.join(loss, dparallel.Wait.apply(handle)).backward()
-        ...     return x.grad.tolist()                   # 5, and 2 * 3 from the other rank
-        >>> dparallel.run_ranks(2, pass_on)
-        [[11.0], None]
     """
 
     @staticmethod
@@ -275,17 +216,7 @@ class Isend:
 
 
 class Irecv:
-    """Non-blocking Recv: apply() returns a Handle whose wait() returns the Tensor.
-
-    Example:
-        >>> def pass_on(comm):
-        ...     if comm.rank == 0:
-        ...         return dparallel.Send.apply(ag.tensor([3.0]), dest=1, comm=comm).shape
-        ...     handle = dparallel.Irecv.apply(source=0, comm=comm)
-        ...     return dparallel.Wait.apply(handle).tolist()
-        >>> dparallel.run_ranks(2, pass_on)
-        [Size([0]), [3.0]]
-    """
+    """Non-blocking Recv: apply() returns a Handle whose wait() returns the Tensor."""
 
     @staticmethod
     def apply(*, source: int, comm: Communicator | None = None, tag: int = 0, like: Tensor | Array | None = None,
@@ -299,21 +230,12 @@ class Irecv:
 
 
 class Wait:
-    """Complete a handle of Isend, Irecv or of a collective's start(): Wait.apply(handle) is handle.wait().
-
-    Example:
-        >>> pending = dparallel.AllReduce.start(ag.tensor([1.0]), comm=dparallel.Devices(1))
-        >>> dparallel.Wait.apply(pending)
-        tensor([1.])
-    """
+    """Complete a handle of Isend, Irecv or of a collective's start(): Wait.apply(handle) is handle.wait()."""
 
     @staticmethod
     def apply(handle: Handle | Pending) -> Any:
         """Block until the operation has completed. Returns its result, a token, a Tensor or a tuple of Tensors, or raises
         its error.
-
-        Args:
-            handle (Handle or Pending): The result of Isend, Irecv or start().
         """
         return handle.wait()
 
@@ -343,24 +265,6 @@ def join(x: Tensor, *tokens: Tensor | Sequence[Tensor | None] | None) -> Tensor:
     """Return x, such that a backward pass through it also runs the Sends of the tokens (and the Recvs of unused tensors).
 
     From now on these messages take part only in passes that reach them.
-
-    Args:
-        x (Tensor): Of floating-point or complex numbers, of any shape.
-        *tokens (Tensor or sequence): Tokens, lists of them, or None, which is skipped.
-
-    Raises:
-        TypeError: x is not a tensor of floating-point or complex numbers, or a token is not a tensor.
-
-    Example:
-        >>> def pass_on(comm):
-        ...     if comm.rank == 1:
-        ...         return (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
-        ...     x = ag.tensor([3.0], requires_grad=True)
-        ...     token = dparallel.Send.apply(x, dest=1, comm=comm)
-        ...     dparallel.join((5 * x).sum(), token).backward()
-        ...     return x.grad.tolist()
-        >>> dparallel.run_ranks(2, pass_on)
-        [[11.0], None]
     """
     if not isinstance(x, Tensor) or x.array.dtype.kind not in "fcV":
         raise TypeError("join(x, *tokens): x must be a tensor that can have a gradient, not "
