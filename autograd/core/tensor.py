@@ -13,6 +13,7 @@ from ..base import arrays, dtypes
 from ..base.errors import warn_user
 from ..base.hidden import Hidden
 from ..base.size import Size
+from ..kernels.blocks import owns_memory
 from ..kernels.halves import add_to, array_of, copy_into
 from .graph import Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
 from .modes import DUAL, GRAD, modes
@@ -176,7 +177,7 @@ class TensorBase:
                     copy_into(buffer, g)
             self._grad = result(buffer)
         elif held is None:
-            self._grad = result(g if owned and type(g) is ndarray and g.base is None and g.dtype is self.array.dtype
+            self._grad = result(g if owned and type(g) is ndarray and owns_memory(g) and g.dtype is self.array.dtype
                                 else np.array(g) if g.dtype is self.array.dtype else array_of(g, self.array.dtype))
         else:
             if arrays.is_float16(g):

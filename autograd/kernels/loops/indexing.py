@@ -397,10 +397,11 @@ def multilabel_margin(x: reals, labels: ints, out: reals, slope: reals, rows: in
             room = 1 - x[own]
             for j in range(at, at + n):
                 y = room + x[j]
-                misses = (y > 0) & (slope[j] >= 0)   # what is below 0 is a label's
-                total += y if misses else 0
-                slope[j] += 1 if misses else 0
-                missed += misses
+                if slope[j] < 0 or not y > 0:        # below 0 it is a label's
+                    continue
+                total += y
+                slope[j] += 1
+                missed += 1
             slope[own] -= missed
         for j in range(at, at + n):
             y = slope[j] + 1 if slope[j] < 0 else slope[j]

@@ -7,6 +7,7 @@ from cases import CASES
 
 import autograd as ag
 from autograd.core.parallel import run_lanes
+from autograd.kernels.blocks import Block
 from autograd.modes.graph_api import register_multi_grad_hook
 from autograd.nn import functional as F
 
@@ -145,6 +146,13 @@ def test_large_ones_in_blocks_and_channels_last():
     want = 3 * g.numpy() * (z.detach().numpy() > 0)
     gz, = ag.grad(out, [z], g)
     np.testing.assert_array_equal(gz.numpy(), want)
+
+
+def test_a_large_gradient_is_kept_without_a_copy():
+    """An array of 8 MB is in a block, and so does not own its memory."""
+    x = ag.ones(1 << 20, dtype=ag.float64, requires_grad=True)
+    F.silu(x).backward(ag.ones_like(x))
+    assert type(x.grad.array.base) is Block
 
 
 def test_lanes(x):
