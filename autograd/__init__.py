@@ -1,6 +1,6 @@
 """Differentiable arrays on NumPy, with PyTorch's names: `import autograd as ag` where a script says `import torch`.
 
-What every tensor needs is imported here. The rest is imported when somebody asks for it, see LATER: `import autograd` takes
+What every tensor needs is imported here. The rest is imported on first use, see LATER: `import autograd` takes
 less than half the time so."""
 
 import sys

@@ -3,7 +3,7 @@
     python examples/custom_collective.py            ranks as threads, and local devices
     dprun -n 3 examples/custom_collective.py        real ranks
 
-Shift hands each rank's tensor to the next rank in a ring. As a linear map it moves blocks of one long vector; its
+Shift passes each rank's tensor to the next rank in a ring. As a linear map it moves blocks of one long vector; its
 adjoint moves them back. So the backward pass of a shift by k is a shift by -k: it calls Shift.apply, which records it
 on every rank, and the second derivative is right without another line.
 """

@@ -31,7 +31,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXP
 INHERITED = ("PMIX_", "PMI_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_APP_", "OMPI_NUM_APP", "OMPI_ARGV",
              "OMPI_COMMAND", "OMPI_FILE_LOCATION", "OMPI_FIRST_RANKS", "OMPI_MCA_orte_", "OMPI_MCA_ess", "HYDI_",
              "MPI_LOCAL", "OMPI_MCA_initial_wdir")
-GIVEN = ("PRTE_MCA_", "PMIX_MCA_")                   # but these are the user's settings, which no mpirun hands to its ranks
+GIVEN = ("PRTE_MCA_", "PMIX_MCA_")                   # but these are the user's settings, which no mpirun passes to its ranks
 
 
 class LaunchError(Exception):

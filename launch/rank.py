@@ -175,7 +175,7 @@ def to_dprun() -> None:
             os.dup2(fifo, target)
             os.close(fifo)
     if os.path.isdir(folder):
-        file = open(f"{stem}.crash", "w")            # noqa: SIM115  # open as long as the process lives
+        file = open(f"{stem}.crash", "w")            # noqa: SIM115  # open until the process ends
         faulthandler.enable(file, all_threads=False)
         mark("running", str(os.getpid()))
         atexit.register(ended, os.getpid())

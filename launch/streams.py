@@ -82,7 +82,7 @@ def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
     """Copy whole lines; incomplete ones after a pause, or at the end, where tagged lines are completed."""
     streams = [key.data for key in selector.get_map().values()]
     while True:
-        last = ended.is_set()                        # asked before the look: what came before the end is then seen
+        last = ended.is_set()                        # read before the queue, so that all output before the end is seen
         ready = selector.select(0 if last else PAUSE)
         for key, _ in ready:
             with contextlib.suppress(BlockingIOError):

@@ -155,7 +155,7 @@ def signature_of(function):
 
 
 def default_text(value):
-    """How a default is told; "" where the text says it, or it is left open."""
+    """The text about a default; "" if the description has it, or there is none."""
     if value is inspect.Parameter.empty or value is None or isinstance(value, (tuple, type)) or not isinstance(
             value, (bool, int, float, str)):
         return ""

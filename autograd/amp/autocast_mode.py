@@ -24,7 +24,8 @@ MSG_DTYPE = ("In CPU autocast, but the target dtype is not supported. Disabling 
 
 
 class autocast(Modal):
-    """A block, or a decorated function, in which matrix products, convolutions and their kin compute in a lower precision.
+    """A block, or a decorated function, in which matrix products, convolutions and related operations compute in a lower
+    precision.
 
     device_type: "cpu". Another known one warns that it is off, as in PyTorch on a machine without the device. dtype:
     bfloat16 (the default) or float16; for any other the block warns and is off. enabled=False switches autocast off inside

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Switches:
-    """The switches of one module, by name, and what flags() sets where it is not told otherwise."""
+    """The switches of one module, by name, and the values that flags() sets by default."""
 
     def __init__(self, module: str, **defaults: Any) -> None:
         self.module, self.defaults = module, defaults

@@ -1,4 +1,4 @@
-"""torch._check and its kin: errors with a message, which code may give as a function."""
+"""torch._check and related functions: errors with a message, which code may give as a function."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ BLOCK = 1 << 18                      # scores at a time otherwise: with what the
 
 
 def forward(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any] | None:
-    """q (..., l, e), k (..., s, e), v (..., s, d) -> (..., l, d), and what backward() wants."""
+    """q (..., l, e), k (..., s, e), v (..., s, d) -> (..., l, d), and the values that backward() needs."""
     size = math.prod(q.shape[:-1]) * k.shape[-2]
     if not size or q.shape[:-2] != k.shape[:-2] or k.shape[:-1] != v.shape[:-1] or not min(q.shape[-1], v.shape[-1]):
         return None

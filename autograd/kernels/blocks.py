@@ -18,19 +18,19 @@ from ..base.types import Array
 from .addresses import address
 
 LARGE = 1 << 22                      # bytes from which an array is worth a block
-IDLE = 1 << 26                       # bytes in blocks that nobody uses beyond which the oldest are given up
+IDLE = 1 << 26                       # bytes in unused blocks beyond which the oldest are released
 LINE = 64                            # bytes of a cache line
 
 
 class Block(np.ndarray[Any, Any]):
-    """Bytes. A class of its own, or NumPy would let views of an array in a block look into the block, not the array, and
-    nobody could tell the array from its views."""
+    """Bytes. It is a separate class so that views of an array in a block refer to the array: otherwise NumPy would let them
+    refer to the block, and the array could not be distinguished from its views."""
 
     __slots__ = ()
 
 
 class Pool:
-    """The blocks of this process, by size: those that arrays lie in, and those that nobody uses. A block is in use as long
+    """The blocks of this process, by size: used and unused ones. A block is in use as long
     as an array holds it."""
 
     def __init__(self) -> None:
@@ -51,8 +51,8 @@ def owns_memory(array: Array) -> bool:
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None) -> Array:
     """A new array, as np.ndarray() makes it. A large one lies in a block, and so does not own its memory."""
     size = prod(shape) * dtype.itemsize
-    # Who finds the lock taken does without: it may be taken by this very thread, in whose midst the collector runs a
-    # finaliser, or by one that did not survive a fork.
+    # If the lock is taken, allocate normally: the holder may be this thread (the collector runs a finaliser inside it), or
+    # a thread that did not survive a fork.
     if pool.watched:
         array = np.ndarray(shape, dtype, strides=strides)
         pool.seen.append((perf_counter_ns(), array.__array_interface__["data"][0]))
@@ -90,7 +90,7 @@ def watch(on: bool) -> None:
 
 
 def _give_up(most: int) -> None:
-    """Let go of blocks that nobody uses, of the sizes that were asked for first, until `most` bytes are left."""
+    """Release unused blocks, of the sizes requested longest ago first, until `most` bytes are left."""
     idle = sum(size for size, kept in pool.blocks.items() for count in holders(kept) if not count)
     for size, kept in pool.blocks.items():
         for number, count in reversed(list(enumerate(holders(kept)))):

@@ -31,7 +31,7 @@ def products() -> Any:
 
 
 class Here(threading.local):
-    """What this thread wants of products."""
+    """The requirements of this thread for products."""
 
     rows_alike = False
 

@@ -1,4 +1,4 @@
-"""The error function and its kin, for real arguments, to a few units in the last place of double precision.
+"""The error function and related functions, for real arguments, to a few units in the last place of double precision.
 
 erfcx(x) = exp(x^2) erfc(x) is smooth and tame on [0, inf): one Chebyshev series in t = (x - k) / (x + k) after division by
 its asymptote (Shepherd and Laframboise, Math. Comp. 36, 1981). The others follow. Inverses: a start from Abramowitz and

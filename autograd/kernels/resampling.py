@@ -158,7 +158,7 @@ def span_counts(plane: Sizes, outs: Sizes) -> Array:
 
 
 def constant(array: Array) -> Array:
-    """The array, which nobody may write to: it is kept."""
+    """The array, which is cached and must not be written to."""
     array.flags.writeable = False
     return array
 

@@ -10,7 +10,7 @@ from .openblas import openblas
 
 
 class Settings:
-    """What the process was told. The number of threads of one operation is threads.py's."""
+    """The settings of the process. The number of threads of one operation is threads.py's."""
 
     interop: int | None = None                       # the number that set_num_interop_threads() was given
     precision = "highest"                            # of set_float32_matmul_precision()

@@ -96,7 +96,7 @@ class HooksByNumber(MutableMapping[int, Any]):
 
     def __setitem__(self, number: int, hook: Any) -> None:
         if self.flag:
-            raise TypeError(f"{self.flag} of a hook is told when it is registered")
+            raise TypeError(f"{self.flag} of a hook cannot be assigned: pass it when registering the hook")
         self.module._hook_dict(self.kind)[number] = Hook(hook, False) if self.kind in ("pre", "post") else hook
 
     def __delitem__(self, number: int) -> None:

@@ -63,7 +63,7 @@ def _outputs(out: Any, caller: str) -> list[Tensor]:
 
 
 def _leaves_behind(tensors: Sequence[Tensor]) -> Iterator[int]:
-    """id() of the tensors in whose .grad a backward pass from these, which require gradients, would end."""
+    """id() of the leaves whose .grad a backward pass from these tensors, which require grad, would set."""
     _, uses = survey([edge for x in tensors if (edge := edge_of(x)) is not None])
     return (id(leaf.variable) for leaf in uses)      # type: ignore[attr-defined]
 
@@ -117,7 +117,7 @@ class _Call:
         self.out, self.aux = _split(out, has_aux, caller)
 
     def batch(self, x: Tensor) -> Tensor:
-        """x; inside vmap() the tensor of all samples, in whose graph backward passes run."""
+        """x; inside vmap() the tensor of all samples, whose graph backward passes run through."""
         return within(self.level, x, Level.spread)   # type: ignore[no-any-return]
 
     @cached_property

@@ -144,7 +144,7 @@ def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
     position   where it is, once a second: read if the rank is killed
     top        its progress, once a second: for `dprun --top`
     progress   the step from which a restart would resume
-    stopped    the exit code with which all ranks end after the job was asked to stop
+    stopped    the exit code with which all ranks end after a request to stop
     stalled    it has reported a stall
     """
     folder, rank = environment.report_folder, rank or environment.rank_in_reports

@@ -35,7 +35,7 @@ class Preempted(SystemExit):
 
 
 class graceful_exit:
-    """with graceful_exit() as stop: end the block after a step when the job is asked to stop, with exit code 75 on all
+    """with graceful_exit() as stop: end the block after a step when a stop of the job is requested, with exit code 75 on all
     ranks.
 
     In the block SIGTERM and SIGUSR1 only set a flag. Call `stop.requested()` at the end of each step: it is True on all

@@ -134,7 +134,7 @@ class ModelWatch:
             problem = self._compare()
             if problem:
                 return problem
-            if not self.fast:                        # which functional_call() takes away again
+            if not self.fast:                        # which functional_call() removes again
                 self._remember()
         for name, p in self._frozen:
             if p.requires_grad:

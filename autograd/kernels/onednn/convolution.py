@@ -26,7 +26,7 @@ DIRECT = 1                                           # dnnl_convolution_direct
 
 
 class Pass:
-    """A primitive, and what takes the weight from rows to the order that it wants, or from there to rows."""
+    """A primitive, and the reorder of the weight from rows to its required layout, or back."""
 
     sizes: tuple[int, int, int]
 

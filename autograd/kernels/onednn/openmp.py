@@ -33,13 +33,13 @@ def sleeping_workers() -> Iterator[None]:
 
 
 def prepare(library: Any) -> None:
-    """Find the functions by which a library's OpenMP is told how many threads the calling thread's next regions have."""
+    """Find the functions that set the number of threads of the calling thread's next regions in a library's OpenMP."""
     try:
         library.get_threads, library.set_threads = library.omp_get_max_threads, library.omp_set_num_threads
         library.set_threads.argtypes, library.set_threads.restype = [ctypes.c_int], None
     except AttributeError:                           # it has no OpenMP
         library.get_threads, library.set_threads = int, lambda count: None
-    library.single = environment.threads == 1         # its regions have one thread without being told
+    library.single = environment.threads == 1         # its regions have one thread anyway
 
 
 def using(library: Any, count: int, call: Callable[..., Any], *args: Any) -> Any:

@@ -264,7 +264,7 @@ class scratch:
 
     def __enter__(self) -> list[int]:
         total = sum(self.sizes) + 64 * (len(self.sizes) + 1)
-        self.memory, _scratch.memory = _scratch.memory, None     # out of reach of whoever comes in between
+        self.memory, _scratch.memory = _scratch.memory, None     # not visible to nested calls
         if self.memory is None or len(self.memory) < total:
             self.memory = (ctypes.c_char * total)()
         address = -(-ctypes.addressof(self.memory) // 64) * 64

@@ -237,8 +237,8 @@ class EventList(list[Any]):
 def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, modules: bool) -> list[FunctionEvent]:
     """The events of all threads, with their parents and children, in the order in which they began.
 
-    since: when the recording began. first: the number of the first thread. Without `modules`, modules and lanes are nobody's
-    parents or children: what is inside belongs to what is around them."""
+    since: when the recording began. first: the number of the first thread. Without `modules`, modules and lanes are no
+    event's parents or children: events inside them belong to the event around them."""
     found: list[list[FunctionEvent]] = []
     instances = Instances()
     for number, thread in enumerate(threads):

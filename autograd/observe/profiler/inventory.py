@@ -1,4 +1,4 @@
-"""What is in this process's memory now, and why: each array that lives, by what it is for, and the rest by what it is of.
+"""What is in this process's memory now, and why: each live array by its use, and the rest by its kind.
 
 The collector of garbage knows all objects that can hold others. Of these, modules, optimisers, buckets and the like say what
 their arrays are for, by a method `_held_arrays()`; nodes of the graph hold what they have saved; tensors hold their
@@ -37,7 +37,7 @@ USES = {"parameters": "of modules and optimisers",
         "gradients": "with memory of their own",
         "optimizer state": "moments, momentum and the like",
         "workspaces": "scratch memory and compiled code of kernels",
-        "activations": "saved for backward by the graph that lives",
+        "activations": "saved for backward by live graphs",
         "other tensors": "inputs, outputs, data",
         "other arrays": "in no tensor"}
 # the other memory of a process
@@ -296,8 +296,8 @@ def arrays_of_frames() -> list[Any]:
         while around is not None:
             variables = around.f_locals
             found += [value for value in list(variables.values()) if issubclass(type(value), np.ndarray)]
-            # up to Python 3.12 the frame keeps this dict, and so the arrays, unless it is emptied; one that somebody else
-            # holds, who called locals(), is left alone
+            # up to Python 3.12 the frame keeps this dict, and so the arrays, unless it is emptied. A dict that is also
+            # referenced elsewhere, after a call of locals(), is left alone
             if type(variables) is dict and around.f_code.co_flags & inspect.CO_OPTIMIZED and holders([variables])[0] <= 2:
                 variables.clear()
             around = around.f_back

@@ -1,4 +1,4 @@
-"""A copy with one part of it replaced, a part that some view shows: select_scatter, slice_scatter and their kin."""
+"""A copy with one part of it replaced, a part that some view shows: select_scatter, slice_scatter and others."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
 @casts_float32
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None,
                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """max(0, -target (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
+    """max(0, -target (input1 - input2) + margin): input1 should be larger for target 1, input2 for -1."""
     reduction = chosen(reduction, size_average, reduce)
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "

@@ -83,7 +83,7 @@ class Standardize(Operation):
     """(x - mean) / sqrt(variance + eps) * weight + bias, mean and variance over `dims`.
 
     weight and bias are taken in the shape `form`, or left out. centre=False leaves the mean in (root mean square).
-    observe(mean, variance) is told what was computed."""
+    observe(mean, variance) receives the computed statistics."""
 
     batched = _standardized_rule
 

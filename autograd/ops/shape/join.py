@@ -1,4 +1,4 @@
-"""Tensors joined: cat, stack and their kin."""
+"""Tensors joined: cat, stack and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other shapes for the same elements: reshape, squeeze and their kin. Views where the memory allows it."""
+"""Other shapes for the same elements: reshape, squeeze and others. Views where the memory allows it."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _by_rows(x: Tensor) -> Tensor:
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
                            "spans across two contiguous subspaces). Use .reshape(...) instead.")
     if x.counter is None:
-        x.array = _copied(result(x.array)).array     # by an operation: whoever records operations knows the new array
+        x.array = _copied(result(x.array)).array     # by an operation: recorders of operations see the new array
         return x
     return _copied(x)
 

@@ -198,7 +198,7 @@ class DataLoader(Generic[T_co, Batch_co]):
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0 and self.timeout:
-            raise AssertionError("timeout needs num_workers > 0: nobody else loads the batch")
+            raise AssertionError("timeout needs num_workers > 0: only workers have a time limit")
         if self.num_workers and not self.prefetch_factor:
             raise AssertionError("prefetch_factor must be greater than 0 where there are workers")
         saved, self._saved = self._saved, None

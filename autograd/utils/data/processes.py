@@ -9,7 +9,7 @@ from ...compat import multiprocessing as _multiprocessing  # noqa: F401  it says
 from .failure import Failure
 from .workers import GRACE, Answer, Crew, Job, Worker, seed_process
 
-PARENT_CHECK = 2.0                       # seconds between looks whether the parent still lives
+PARENT_CHECK = 2.0                       # seconds between checks that the parent is alive
 
 
 class ProcessCrew(Crew):

@@ -134,7 +134,7 @@ def check(loader: DataLoader[Any], saved: Any) -> None:
     """ValueError unless `saved` is the state of a loader, and of one with the same workers where its items depend on
     them."""
     if not isinstance(saved, dict) or not saved.keys() >= FIELDS:
-        raise ValueError("load_state_dict() wants what DataLoader.state_dict() returned")
+        raise ValueError("load_state_dict() requires the result of DataLoader.state_dict()")
     if saved["version"] != VERSION:
         raise ValueError(f"a DataLoader state of version {saved['version']}, not {VERSION}")
     depends = loader._recipe.iterable or saved["own"] or any(w and w["own"] for w in saved["workers"] or ())
