@@ -1,16 +1,16 @@
-"""Batches of samples where a function was written for one: the tensors inside vmap(), and how operations run on them.
+"""The tensors inside vmap(), which hold a batch of samples for a function written for one sample, and their operations.
 
-A Batched tensor has the shape of one sample, and its `value` is a Tensor of all samples, along a first dimension. While a
-thread is in vmap(), operations hand their calls to dispatch() (spans.call). A call with a Batched tensor goes to the
-operation's rule, `batched(level, call, args, settings)`, which calls operations on the values; the results are Batched
-again. Rules lie beside the operations, and most are one of those below, for a whole family. An operation without one is
-called for each sample.
+A Batched tensor has the shape of one sample; its `value` is a Tensor of all samples along a first dimension. While a thread
+is in vmap(), operations pass their calls to dispatch() (spans.call). A call with a Batched tensor uses the operation's rule,
+`batched(level, call, args, settings)`, which calls operations on the values; the results are Batched again. Rules are beside
+the operations; most are one of the family rules below. An operation without a rule is called once per sample.
 
-There is one graph, that of the values: gradients of a batch are an ordinary backward pass through it, since no sample
-depends on another. So derivatives inside vmap() need no rules of their own. What a function differentiates must have a
-dimension of samples of its own for that: see Level.spread().
+The only graph is that of the values. Since samples do not depend on each other, the gradients of a batch are an ordinary
+backward pass through it, and derivatives inside vmap() need no rules of their own. The tensors that a function
+differentiates must have their own dimension of samples for this: see Level.spread().
 
-vmap() inside vmap() puts one Batched tensor into another; the outer call's dimension comes first in memory."""
+Nested vmap() calls nest Batched tensors; the outer call's dimension comes first in memory.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Call = Callable[..., Any]
 Args = tuple[Any, ...]
 Settings = dict[str, Any]
 ndarray = np.ndarray
-ARRAYS = (TensorBase, np.ndarray, Hidden)             # what has dimensions
+ARRAYS = (TensorBase, np.ndarray, Hidden)             # values with dimensions
 of_methods: dict[Any, Call] = {}                     # rules of NumPy's methods, which take no attributes
-said: set[str] = set()                               # what has been warned of
+said: set[str] = set()                               # operations already warned about
 
 MSG_ENDED = "vmap: {what} of a tensor of a vmap() call that has ended: return tensors from the function, don't keep them"
 MSG_ITEM = ("vmap: It looks like you're calling {what} on a Tensor. We don't support vmap over calling {what} on a Tensor: "
@@ -118,9 +118,9 @@ class Level:
         self.outer = here.level
         self.depth: int = 1 if self.outer is None else self.outer.depth + 1
         self.open = True
-        self.paused = False                          # while a function is called for each sample in turn
-        self.known: dict[Any, str] = {}              # which functions have to be, and why
-        self.watch: Any = None                       # what sees the function's other calls, see transforms/vmap.py
+        self.paused = False                          # while a function is called once per sample
+        self.known: dict[Any, str] = {}              # the functions that have to be, with the reason
+        self.watch: Any = None                       # the interceptor of the function's other calls, see transforms/vmap.py
 
     def has(self, x: Any) -> bool:
         """Whether x is a batch of this level, a Tensor or the array of one."""
@@ -128,7 +128,7 @@ class Level:
         return bool((kind is Batched and x.array.level is self) or (kind is Hidden and x.level is self))
 
     def raw(self, x: Any) -> Any:
-        """All samples of a batch, along the first dimension; anything else as it is."""
+        """All samples of a batch, along the first dimension; other values unchanged."""
         if x.__class__ is Batched and x.array.level is self:
             return x.array.value
         if x.__class__ is Hidden and x.level is self:
@@ -136,7 +136,7 @@ class Level:
         return x
 
     def front(self, x: Any) -> Any:
-        """All samples of x, repeated (without a copy) where it is the same for all. Numbers as they are."""
+        """All samples of x; if x is not a batch, x broadcast over the samples without a copy. Numbers unchanged."""
         if self.has(x):
             return self.raw(x)
         if isinstance(x, Tensor):
@@ -146,7 +146,7 @@ class Level:
         return np.broadcast_to(x, (self.size, *x.shape)) if isinstance(x, ndarray) else x
 
     def batch(self, x: Any) -> Any:
-        """x as a batch: a Tensor or an array that has no samples is repeated for each."""
+        """x as a batch: a Tensor or an array without samples is broadcast."""
         return x if self.has(x) or not isinstance(x, ARRAYS) else self.wrapped(self.front(x))
 
     def aligned(self, x: Any, ndim: int) -> Any:
@@ -158,7 +158,7 @@ class Level:
         return value if missing <= 0 else value.reshape((self.size, *(1,) * missing, *value.shape[1:]))
 
     def wrapped(self, value: Any) -> Any:
-        """A batch: of one Tensor, or of each in a tuple; arrays as arrays, None as it is."""
+        """A Tensor, or each Tensor of a tuple, as a batch; arrays as arrays, None unchanged."""
         if isinstance(value, TensorBase):
             shape = value.array.shape
             out: Any = TensorBase.__new__(Batched)
@@ -169,7 +169,7 @@ class Level:
         return self.wrapped(result(value)).array if isinstance(value, (ndarray, Hidden)) else value
 
     def spread(self, x: Tensor) -> Tensor:
-        """x with a dimension of samples for this level and each outer one, outermost first; repeated where it has none."""
+        """x with a dimension of samples for this level and each outer one, outermost first; broadcast where it has none."""
         if self.has(x):
             return x.array.value if self.outer is None else self.outer.spread(x.array.value)  # type: ignore[no-any-return]
         inner = x if self.outer is None else self.outer.spread(x)
@@ -179,16 +179,16 @@ class Level:
         return Expand.apply(inner, shape=(*shape[:lead], self.size, *shape[lead:]))    # type: ignore[no-any-return]
 
     def gathered(self, x: Tensor) -> Tensor:
-        """A Batched tensor of what spread() gave, or of a gradient of it."""
+        """A Batched tensor of a result of spread(), or of a gradient of it."""
         return self.wrapped(x if self.outer is None else self.outer.gathered(x))       # type: ignore[no-any-return]
 
     def refusal(self, what: str) -> BaseException:
-        """What to raise where the samples of a batch are needed: loop over them, or an error if the call has ended."""
+        """The exception to raise where the samples themselves are needed: a request to loop, or an error after the call."""
         return NeedsLoop(self, what) if self.open else RuntimeError(MSG_ENDED.format(what=what))
 
 
 def within(level: Level | None, x: Any, outwards: Callable[[Level, Tensor], Tensor]) -> Any:
-    """outwards(level, x), where x may be a batch of deeper levels: of their values, the dimensions exchanged."""
+    """outwards(level, x) if x may be a batch of deeper levels: apply it to their values and exchange the dimensions."""
     if level is None:
         return x
     if x.__class__ is Batched and x.array.level.depth > level.depth:
@@ -226,7 +226,7 @@ def dispatch(function: Call, args: Args, settings: Settings | None) -> Any:
 
 
 def run(level: Level, call: Call, owner: Any, args: Args, settings: Settings) -> Any:
-    """call(*args, **settings) by the rule of its owner, else for each sample."""
+    """call(*args, **settings) by the rule of its owner, else once per sample."""
     if not level.open:
         raise RuntimeError(MSG_ENDED.format(what=name_of(owner)))
     if settings.get("out") is not None:
@@ -249,14 +249,14 @@ def name_of(owner: Any) -> str:
 
 
 def warn_of(name: str) -> None:
-    """Say, once for each operation, that it is called for each sample."""
+    """Warn, once for each operation, that it is called once per sample."""
     if name not in said:
         said.add(name)
         warn_user(f"vmap: no batched rule for '{name}': it is called for each sample, one after the other")
 
 
 def looped(level: Level, call: Call, args: Args, settings: Settings) -> Any:
-    """call(*args, **settings) for each sample, the results side by side."""
+    """call(*args, **settings) once per sample; the results are stacked."""
     split: dict[int, Any] = {}
 
     def sample(x: Any, number: int) -> Any:
@@ -275,7 +275,7 @@ def looped(level: Level, call: Call, args: Args, settings: Settings) -> Any:
 
 
 def side_by_side(level: Level, outs: list[Any]) -> Any:
-    """What calls for each sample returned, as values with the samples along the first dimension."""
+    """Stack the results of calls on single samples along a first dimension."""
     first = outs[0]
     if isinstance(first, (tuple, list)):
         columns = [side_by_side(level, list(column)) for column in zip(*outs, strict=True)]
@@ -290,7 +290,7 @@ def side_by_side(level: Level, outs: list[Any]) -> Any:
 
 
 def maps(rule: Call) -> Call:
-    """Declare the rule of a function of arrays: below @primitive or @shortcut."""
+    """Declare the rule of a function of arrays; used below @primitive or @shortcut."""
     def declared(function: Any) -> Any:
         if isinstance(function, MethodDescriptorType):
             of_methods[function] = rule
@@ -303,7 +303,7 @@ def maps(rule: Call) -> Call:
 # --- rules of families ------------------------------------------------------------------------------------------------
 
 def elementwise(level: Level, call: Call, args: Args, settings: Settings) -> Any:
-    """The rule of operations that treat each element alike, and broadcast."""
+    """The rule of elementwise operations that broadcast."""
     every = (*args, *settings.values())
     ndim = max([x.ndim for x in every if isinstance(x, ARRAYS)])
     if not getattr(getattr(call, "__self__", None), "mixes", True):
@@ -312,13 +312,13 @@ def elementwise(level: Level, call: Call, args: Args, settings: Settings) -> Any
     if len(args) == 2 and isinstance(args[0], TensorBase) and isinstance(args[1], TensorBase):
         a, b = args[0].array, args[1].array
         if a.dtype != b.dtype and a.ndim != b.ndim and not (a.ndim and b.ndim):
-            dtype = result_type(a, b)                # of samples: a 0-d one counts less, a batch of them would not
+            dtype = result_type(a, b)                # of samples: 0-d tensors have a lower priority, a batch of them has not
             operands = [x if x.dtype == dtype else Cast.apply(x, dtype=dtype) for x in operands]
     return call(*operands, **{name: level.aligned(x, ndim) for name, x in settings.items()})
 
 
 def shifted(value: Any) -> Any:
-    """A dimension, or several, of a sample as those of the batch."""
+    """Convert a dimension of a sample, or several, to dimensions of the batch."""
     if isinstance(value, (tuple, list)):
         return tuple([shifted(one) for one in value])
     return value if value is None else value + 1
@@ -335,7 +335,7 @@ def along(*dims: str, shape: str = "") -> Call:
 
 
 def placed(*dims: int, shape: int = -1) -> Call:
-    """along(), of declared operations: the numbers of the arguments that are dimensions, and of that which is a shape."""
+    """along() for declared operations: the indices of the arguments that are dimensions, and of the one that is a shape."""
     def rule(level: Level, call: Call, args: Args, settings: Settings) -> Any:
         return call(*[level.raw(x) if not number else shifted(x) if number in dims else
                       (level.size, *x) if number == shape else x for number, x in enumerate(args)], **settings)
@@ -368,7 +368,7 @@ def samples(*shared: int, data: tuple[str, ...] = ()) -> Call:
 
 
 def split_again(level: Level, out: Any, count: int | None) -> Any:
-    """What merged() joined, apart again; of several results each."""
+    """Undo merged() for a result, or for each of several."""
     if isinstance(out, tuple):
         return tuple([split_again(level, one, count) for one in out])
     count = out.shape[0] // level.size if count is None else count
@@ -395,7 +395,7 @@ def _stack(level: Level, call: Call, args: Args, settings: Settings) -> Any:
     return call(*[level.front(x) for x in args]).movedim(0, 1)
 
 
-# the machinery's own operations
+# the operations of the core itself
 for _operation, _rule in ((Cast, elementwise), (Conj, elementwise), (Join, whole), (SumTo, _sum_to), (Expand, _expand),
                           (StackGradients, _stack)):
     _operation.batched = staticmethod(_rule)

@@ -1,10 +1,11 @@
-"""Autocast: while a thread has it on, listed functions cast their floating-point operands before they compute.
+"""Autocast: while it is enabled in a thread, listed functions cast their floating-point operands first.
 
-`modes.autocast` is the dtype to cast to, None while it is off; amp/autocast_mode.py has the blocks that set it. A function
-takes part in one of two ways. `casts_lower` and `casts_float32` decorate: they cast the operands and run the function with
-autocast off. Functions that are called most (linear, matmul, cat, stack), or that cast in some cases only, ask `if
-casting.used:` themselves, and then lower(), raised() or widest(). Arrays, which derivative rules hand over, are never cast.
-Casts are recorded operations, so derivatives of any order lead back to the operand's own dtype."""
+`modes.autocast` is the dtype, None while autocast is off; the context managers are in amp/autocast_mode.py. There are two
+ways to take part. The decorators `casts_lower` and `casts_float32` cast the operands and run the function with autocast off.
+Frequently called functions (linear, matmul, cat, stack), and those that cast only in some cases, test `if casting.used:` and
+call lower(), raised() or widest(). Arrays, the arguments of derivative rules, are never cast. Casts are recorded operations,
+so derivatives of any order have the operand's own dtype.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Casting:
-    """Whether this process has ever used autocast: hot functions ask `if casting.used:` before they ask their thread."""
+    """Whether this process has ever used autocast: hot functions test `if casting.used:` before their thread's state."""
 
     used = False
 
 
 casting: Casting = Casting()
-DEFAULTS: dict[str, Any] = {                         # the dtype of each type of device; None: bfloat16
+DEFAULTS: dict[str, Any] = {                         # the dtype of each device type; None: bfloat16
     "cpu": None, "cuda": float16, "mtia": float16, "maia": None, "xpu": float16, "ipu": float16, "hpu": None, "xla": None,
     "privateuseone": float16, "mps": float16}
 
@@ -37,7 +38,7 @@ DEFAULTS: dict[str, Any] = {                         # the dtype of each type of
 # --- the state of this thread ----------------------------------------------------------------------------------------
 
 def of_device(device_type: str) -> tuple[bool, Any]:
-    """(whether autocast is on, its dtype) for a type of device. RuntimeError where it has no autocast."""
+    """(whether autocast is on, its dtype) for a device type. RuntimeError if the device type has no autocast."""
     name = device(device_type).type
     if name not in DEFAULTS:
         raise RuntimeError(f"device type '{name}' has no autocast; those that have are {', '.join(DEFAULTS)}")
@@ -46,7 +47,7 @@ def of_device(device_type: str) -> tuple[bool, Any]:
 
 
 def set_device(device_type: str, enabled: bool, dtype: Any) -> None:
-    """Set both. Only on the CPU do functions act on it."""
+    """Set both. Only the CPU's setting has an effect."""
     of_device(device_type)
     name = device(device_type).type
     acts = as_dtype(dtype) if enabled and name == "cpu" else None     # without ml_dtypes: the error that names it
@@ -57,8 +58,8 @@ def set_device(device_type: str, enabled: bool, dtype: Any) -> None:
 
 
 def change_depth(change: int) -> int:
-    """Enter (1) or leave (-1) a block of this thread; the number of blocks that it is in. Casts of weights are kept from
-    the first block's beginning to its end."""
+    """Enter (1) or leave (-1) a block of this thread. Returns the number of enclosing blocks. Casts of weights are cached
+    until the outermost block ends."""
     modes.autocast_depth += change
     if modes.autocast_depth <= 0 or modes.autocast_cache is None:
         modes.autocast_cache = {} if modes.autocast_depth > 0 else None
@@ -67,7 +68,7 @@ def change_depth(change: int) -> int:
 
 @contextmanager
 def suspended() -> Iterator[None]:
-    """In the block this thread's functions cast nothing."""
+    """A block in which autocast is off in this thread."""
     before, modes.autocast = modes.autocast, None
     try:
         yield
@@ -83,17 +84,18 @@ def eligible(x: Any) -> bool:
 
 
 def cast_to(x: Any, dtype: Any) -> Any:
-    """x, or the items of a list or tuple x, in `dtype` as far as they are eligible."""
+    """Cast x, or the items of a list or tuple x, to `dtype` if they are eligible."""
     if type(x) in (list, tuple):
         return type(x)(cast_to(item, dtype) for item in x)
     return Cast.apply(x, dtype=dtype) if eligible(x) and x.dtype != dtype else x
 
 
 def lowered(x: Any, dtype: Any) -> Any:
-    """cast_to(x, dtype), where a weight, a float32 leaf that requires grad, is cast once in an outermost block.
+    """cast_to(x, dtype), but a weight (a float32 leaf that requires grad) is cast once in an outermost block.
 
-    The cast is made again if the weight was written to or got other memory since. It is not kept where it would not fit
-    later uses: without a graph, with tangents, or in a lane, whose nodes are its own."""
+    A weight that was written to, or got other memory, is cast again. The cast is not cached if later uses need another one:
+    without a graph, with tangents, or in a lane, which has its own nodes.
+    """
     if type(x) in (list, tuple):
         return type(x)(lowered(item, dtype) for item in x)
     if not eligible(x) or x.dtype == dtype:
@@ -105,26 +107,26 @@ def lowered(x: Any, dtype: Any) -> Any:
         return Cast.apply(x, dtype=dtype)
     version = 0 if x.counter is None else x.counter.saved()
     key = id(x), dtype
-    found = cache.get(key)                           # an entry holds its weight, so no other tensor gets this id meanwhile
+    found = cache.get(key)                           # an entry holds its weight, so the id stays unique
     if found is None or found[1] is not x.array or found[2] != version:
         found = cache[key] = x, x.array, version, Cast.apply(x, dtype=dtype)
     return found[3]
 
 
 def lower(*operands: Any) -> tuple[Any, ...]:
-    """The operands of a function that computes in autocast's dtype."""
+    """Cast the operands of a function that computes in autocast's dtype."""
     dtype = modes.autocast
     return operands if dtype is None else tuple([lowered(x, dtype) for x in operands])
 
 
 def raised(*operands: Any) -> tuple[Any, ...]:
-    """The operands of a function that computes in float32 under autocast."""
+    """Cast the operands of a function that computes in float32 under autocast."""
     return operands if modes.autocast is None else tuple([cast_to(x, float32) for x in operands])
 
 
 def widest(operands: Sequence[Any]) -> Sequence[Any]:
-    """The operands of a function that needs one dtype: float32 if one is of it, else autocast's. RuntimeError where two
-    floats of 16 bits meet."""
+    """Cast the operands of a function that requires a common dtype: float32 if an operand has it, else autocast's.
+    RuntimeError if two operands have different 16-bit floats."""
     chosen = modes.autocast
     if chosen is None:
         return operands
@@ -137,7 +139,7 @@ def widest(operands: Sequence[Any]) -> Sequence[Any]:
 
 
 def casts_lower(function: F) -> F:
-    """A function whose operands autocast brings to its dtype, but where `out=` says what the result is."""
+    """Decorate a function whose operands autocast casts to its dtype, unless `out=` is passed."""
 
     @functools.wraps(function)
     def casting_lower(*args: Any, **kwargs: Any) -> Any:
@@ -152,7 +154,7 @@ def casts_lower(function: F) -> F:
 
 
 def casts_float32(function: F) -> F:
-    """A function whose operands autocast brings to float32, but where `out=` says what the result is."""
+    """Decorate a function whose operands autocast casts to float32, unless `out=` is passed."""
 
     @functools.wraps(function)
     def casting_float32(*args: Any, **kwargs: Any) -> Any:

@@ -1,14 +1,15 @@
 # cython: annotation_typing=True
-"""The declarations that most operations need: elementwise(), settled() and linear(). The rest are Operation classes.
+"""The declarations of most operations: elementwise(), settled() and linear(). All other operations are Operation classes.
 
-A rule is a function of the output's gradient and of what it reads, by name: `g` the gradient, `z` the output, and `x`, `y`
-(or whatever the forward calls them) the inputs; `out`, after z, is where it may write (ReusingNode). Only what a rule reads
-is saved, and only if the input whose gradient it gives needs one. Rules are written in operators and operations that take
-arrays and Tensors alike: an ordinary backward pass hands them arrays, one that makes a graph hands them Tensors, so second
-derivatives need no further text. The forward gets arrays.
+A rule computes one input's gradient. The names of its parameters say what it reads: `g` is the output's gradient, `z` the
+output, and `x`, `y` (or the names that the forward uses) are the inputs; `out`, after z, is memory it may write to
+(ReusingNode). Only values that a rule reads are saved, and only if its input requires a gradient. Rules use operators and
+operations that accept arrays and Tensors: an ordinary backward pass calls them with arrays, a recorded one with Tensors, so
+second derivatives need no code of their own. The forward gets arrays.
 
-A rule returns an array that it has made, one that it was handed, or a view of one. The first may become a leaf's .grad
-without a copy (BackwardPass.unshared): a rule that keeps an array for later calls returns a copy of it."""
+A rule returns a new array, one of its arguments, or a view of one. A new array may become a leaf's .grad without a copy
+(BackwardPass.unshared), so a rule that keeps an array for later calls must return a copy of it.
+"""
 
 from __future__ import annotations
 
@@ -37,19 +38,18 @@ from .tensor import Tensor, TensorBase, edge_of, result, start
 ndarray = np.ndarray
 NUMBERS = (int, float, bool, complex, np.generic)
 PYTHONS = frozenset((int, float, bool, complex))
-OF_NUMBERS = frozenset(("add", "sub", "mul", "div", "floordivide"))     # what PyTorch computes of two numbers
+OF_NUMBERS = frozenset(("add", "sub", "mul", "div", "floordivide"))     # operations that PyTorch applies to two numbers
 
 
 def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., Any], floats: bool = False,
                 inputs: int | None = None, check: Callable[..., None] | None = None,
                 joins: tuple[tuple[int, ...], ...] | None = None, real: bool = False) -> Any:
-    """An operation that treats each element alike, as a function of one or two tensors.
+    """Declare an elementwise operation of one or two tensors.
 
-    name: as it shows in the graph, "Mul" for MulBackward0. rules: one for each input; none for an operation that has
-    no derivative anywhere (comparisons, rounding to integers): `inputs` then says how many it has, where `forward` is not
-    a NumPy ufunc, which knows. floats: integers become floating point first. check: is handed two operands that differ in
-    dtype, and may raise. real: complex numbers are refused. joins: see Operation.joins. The result can go
-    `out=` of the call.
+    name: its name in the graph, "Mul" for MulBackward0. rules: one for each input; none if the operation has no derivative
+    (comparisons, rounding to integers): `inputs` then is their number, unless `forward` is a NumPy ufunc. floats: integers
+    are converted to floating point first. check: called with two operands of different dtypes, may raise. real: complex
+    numbers are rejected. joins: see Operation.joins. The operation accepts `out=`.
 
     >>> exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
     >>> mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
@@ -78,13 +78,13 @@ def for_real(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reads(rule: Callable[..., Any]) -> tuple[str, ...]:
-    """The names that a rule reads besides g."""
+    """The parameters of a rule other than g."""
     code = rule.__code__
     return code.co_varnames[1:code.co_argcount]
 
 
 class UnaryNode(OperationNode):
-    """The node of an operation of one input; saved is (output,), (input,) or both, as the rule reads them."""
+    """The node of an operation of one input. Saved: (output,), (input,) or both, depending on the rule."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ class UnaryNode(OperationNode):
     rule: Any = None
 
     def run(self, g: Any, create: bool) -> Any:
-        """The rule, on what it reads."""
+        """Call the rule with the values that it reads."""
         saved = self.saved
         if saved is None:
             return (self.rule(g),)
@@ -107,34 +107,34 @@ class UnaryNode(OperationNode):
 
 
 class SettledNode(UnaryNode):
-    """The node of an operation of one input and numbers; saved is (input,), `given` the numbers."""
+    """The node of an operation of one input and numbers. Saved: (input,); `given` holds the numbers."""
 
     __slots__ = ()
 
     def run(self, g: Any, create: bool) -> Any:
-        """The rule, with the numbers of the call."""
+        """Call the rule with the numbers of the call."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
         return (self.rule(g, unpack_one(self, 0, create), *self.given),)
 
 
 class ReusingNode(UnaryNode):
-    """The node of an operation whose rule reads z, and may write its result to `out`: the gradient that it gets, if nobody
-    but the pass holds that (see BackwardPass.unshared), else None. It saves a CNN 15 MB, and a third of ReLU's time in
-    backward."""
+    """The node of an operation whose rule reads z and may write its result to `out`. `out` is the incoming gradient if only
+    the pass holds it (see BackwardPass.unshared), else None. This saves a CNN 15 MB, and ReLU's backward a third of its
+    time."""
 
     __slots__ = ()
 
     reuses = True
 
     def run(self, g: Any, create: bool) -> Any:
-        """The rule, with a result of its own."""
+        """Call the rule with new memory for the result."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
         return (self.rule(g, unpack_one(self, 0, create), None),)
 
     def run_in_place(self, g: Any) -> Any:
-        """The rule, whose result may be g itself."""
+        """Call the rule, which may overwrite g."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
         free = type(g) is ndarray and owns_memory(g) and g.flags.writeable
@@ -221,7 +221,7 @@ def settled(name: str, forward: Callable[..., Any], rule: Callable[..., Any], jo
 
 
 class BinaryNode(OperationNode):
-    """The node of an operation of two inputs; saved is (output, x, y), each None where no rule reads it."""
+    """The node of an operation of two inputs. Saved: (output, x, y), each None if no rule reads it."""
 
     __slots__ = ()
 
@@ -230,7 +230,7 @@ class BinaryNode(OperationNode):
     give_y: Any = None
 
     def run(self, g: Any, create: bool) -> Any:
-        """The rules of the inputs that need a gradient, each brought to its input's shape and dtype."""
+        """Call the rules of the inputs that require grad; reduce and cast each result to its input's shape and dtype."""
         saved = self.saved
         z = x = y = None
         if saved is not None:
@@ -267,7 +267,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     """elementwise() of two inputs, which broadcast."""
     node_class = node_type(name, BinaryNode, joins, give_x=positional(rule_x), give_y=positional(rule_y))
     x_reads, y_reads = reads(rule_x), reads(rule_y)
-    # whether the output, x and y are saved, by the tracked inputs: none, y, x, both
+    # whether the output, x and y are saved, indexed by the tracked inputs: none, y, x, both
     saves = [tuple([v in names for v in "zxy"]) for names in ((), y_reads, x_reads, (*x_reads, *y_reads))]
     span = spans.operation_number(name)
 
@@ -278,7 +278,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             return into(out, op(detached(input), detached(other)), input, other)
 
         # the operands: as TensorBase x and y, and as arrays (or a number) a and b of one dtype
-        x: TensorBase; y: TensorBase                 # noqa: E702 - types of variables are those of C in a compiled core
+        x: TensorBase; y: TensorBase                 # noqa: E702 - C types in the compiled core
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             x, y = input, other
             a, b = x.array, y.array
@@ -307,7 +307,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             raise
         answer: TensorBase = result(z)
 
-        # the node: what the rules of the tracked inputs read is saved
+        # the node: save what the rules of the tracked inputs read
         x_tracked, y_tracked = x.tracked, y.tracked
         if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (state := thread_modes.state())["recording"]:
             node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
@@ -334,8 +334,9 @@ def real(*values: Any) -> bool:
 
 @functools.cache
 def conjugated(node_class: Any) -> Any:
-    """The node class of complex results. Rules multiply g by the derivative f'; the gradient of a complex number (PyTorch's
-    convention: dL/dRe + i dL/dIm) is g times the conjugate of f', so the rule is run between two conjugations."""
+    """The node class for complex results. Rules multiply g by the derivative f'. The gradient of a complex number (PyTorch's
+    convention: dL/dRe + i dL/dIm) is g times the conjugate of f', so the rule runs between two conjugations.
+    """
     def run(self: Any, g: Any, create: bool) -> Any:
         return [x if x is None or x.dtype.kind != "c" else Conj.apply(x)
                 for x in node_class.run(self, Conj.apply(g), create)]
@@ -344,7 +345,7 @@ def conjugated(node_class: Any) -> Any:
 
 
 class Number(TensorBase):
-    """A Python number as an operand: no Tensor, since without an array."""
+    """A Python number as an operand; not a Tensor, since it has no array."""
 
     __slots__ = ()
 
@@ -364,7 +365,7 @@ def in_dtype(a: Any, dtype: Any) -> Any:
 
 
 def narrowed(x: TensorBase, a: Any) -> Any:
-    """The operand x of an operation in bfloat16, whose array there is a: integers are rounded first."""
+    """The operand x of an operation in bfloat16, with the array a: integers are rounded first."""
     return a if type(x) is Number else x if x.array.dtype.kind in "fV" else Cast.apply(x, dtype=a.dtype)
 
 
@@ -372,7 +373,7 @@ limits_of: Callable[[Any], Any] = functools.cache(np.iinfo)
 
 
 def wrap_integer(number: Any, dtype: Any) -> Any:
-    """An integer as one of `dtype` that has the same lowest bits, as in C. RuntimeError if it has more than 64."""
+    """Convert an integer to `dtype`, keeping its lowest bits, as in C. RuntimeError if it has more than 64 bits."""
     limits = limits_of(dtype)
     if limits.min <= number <= limits.max:
         return number
@@ -388,8 +389,8 @@ def _is_operand(value: Any) -> bool:
 
 def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
              floats: bool = False) -> tuple[Any, Any, Any, Any, Any]:
-    """A Tensor and something else: both as operands, both as NumPy operands of one dtype, and None if one is a number,
-    else False. (None, answer, ...) if there is no Tensor, or the other one is unfit."""
+    """Convert a Tensor and another value to operands. Returns both as operands, both as NumPy operands of one dtype, and
+    None if one is a number, else False; or (None, answer, ...) if neither is a Tensor or the other value is invalid."""
     if type(y) is float and isinstance(x, Tensor) and x.array.dtype.kind == "f":       # the most frequent case
         return x, Number(y), x.array, y, None
     first = isinstance(x, Tensor)
@@ -419,21 +420,21 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
 
 
 def versions(node: Any, x: Any, y: Any) -> None:
-    """Remember at which version the inputs were saved, if not at 0; the output is at 0."""
+    """Store the versions at which the inputs were saved, unless they are 0; the output's is 0."""
     now = (0 if x.counter is None else x.counter.saved(), 0 if y.counter is None else y.counter.saved())
     if any(now):
         node.versions = (0, *now)
 
 
 def _metas(x: Any, y: Any, out: TensorBase) -> Any:
-    """(shape, dtype) of both inputs, or None where the gradients already have them."""
+    """(shape, dtype) of both inputs, or None if the gradients already have them."""
     metas = [(v.array.shape, v.array.dtype) if isinstance(v, Tensor) else ((), None) for v in (x, y)]
     same = all(m == (out.array.shape, out.array.dtype) for m in metas if m[1] is not None)
     return None if same else metas
 
 
 def positional(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule of (g and what it reads by name) as a function of (g, z, x, y)."""
+    """Convert a rule with named parameters to a function of (g, z, x, y)."""
     names = reads(rule)
     adapters: dict[tuple[str, ...], Callable[..., Any]] = {
         (): lambda g, z, x, y: rule(g),
@@ -449,7 +450,7 @@ def positional(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class LinearNode(OperationNode):
-    """The node of a linear operation; `given` is the input's shape and the settings."""
+    """The node of a linear operation; `given` holds the input's shape and the settings."""
 
     __slots__ = ()
 
@@ -457,14 +458,14 @@ class LinearNode(OperationNode):
     adjoint: Any = None
 
     def run(self, g: Any, create: bool) -> Any:
-        """The adjoint, with the settings of the call."""
+        """Call the adjoint with the settings of the call."""
         shape, settings = self.given
         return (self.adjoint(g, shape, *settings),)
 
 
 def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
            view: bool | str = False, batched: Any = None) -> Any:
-    """An operation linear in its one tensor: forward(x, *settings), adjoint(g, shape of x, *settings).
+    """Declare an operation that is linear in its one tensor: forward(x, *settings), adjoint(g, shape of x, *settings).
 
     view: the output shares memory with the input; "if possible": it may be a copy. batched: see batching.py.
 
@@ -499,7 +500,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
 
 
 def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
-    """An operation of one or two inputs without a derivative: its result is never tracked."""
+    """Declare an operation of one or two inputs without a derivative: its result never requires grad."""
     span = spans.operation_number(name)
 
     def unary_op(input: Any, *, out: Any = None) -> Any:
@@ -541,7 +542,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
 
 
 def described(op: Any, name: str, node_class: Any, batched: Any = elementwise_rule) -> Any:
-    """Give an operation its name, a way to its node class, and its rule for batches."""
+    """Set an operation's name, its node class and its rule for vmap()."""
     op.__name__ = op.__qualname__ = name.lower()
     op.node = node_class
     op.batched = batched

@@ -39,7 +39,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def input_metadata(edge: GradientEdge) -> tuple[Any, Any]:
-    """(shape, dtype) of the tensor behind an edge, (None, None) where nobody wrote them down."""
+    """(shape, dtype) of the tensor at an edge; (None, None) if they are unknown."""
     if isinstance(edge, EdgeOfTensor):
         return edge.shape, edge.dtype
     if edge.node.is_leaf:

@@ -1,7 +1,8 @@
-"""Forward mode: the tangents of a call's outputs from those of its inputs, by the node's own backward.
+"""Forward mode: compute the tangents of a call's outputs from those of its inputs, by the node's backward.
 
 backward computes J^T u, which is linear in u, so its derivative with respect to u in the direction t is J t. Every operation
-that can be differentiated backward can therefore be differentiated forward, without a further rule."""
+with a backward rule can therefore be differentiated in forward mode without another rule.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +18,25 @@ from .tensor import AccumulateGrad, Tensor, edge_of, result
 
 
 def tangent_of(value: Any) -> Any:
-    """The tangent that a Tensor has in the current dual level; None if it has none."""
+    """The tangent of a Tensor in the current dual level; None if it has none."""
     dual = value.dual if isinstance(value, Tensor) else None
     return None if dual is None or dual[0] != modes.level else dual[1]
 
 
 def set_tangent(tensor: Tensor, tangent: Any) -> None:
-    """Give a tensor its tangent in the current dual level, or take it away (None)."""
+    """Set a tensor's tangent in the current dual level, or remove it (None)."""
     tensor.dual = None if tangent is None else (modes.level, tangent)
     tensor.tracked = (tensor.tracked & GRAD) | (DUAL if tangent is not None else 0)
 
 
 class ForwardMode(Interceptor):
-    """Gives the outputs of each call their tangents; installed while the thread is in a dual level. It comes last: it runs
-    the node, and takes those away that were recorded for their tangents alone."""
+    """Computes the tangents of each call's outputs; installed while the thread is in a dual level. Called last, because it
+    runs the node, and removes nodes that were recorded only for their tangents."""
 
     last = True
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """A call has become a node."""
+        """Compute the tangents of the outputs of a recorded call."""
         if modes.recording & DUAL:
             propagate_tangents(node, inputs, outputs)
 
@@ -44,10 +45,11 @@ forward_mode: ForwardMode = ForwardMode()
 
 
 def propagate_tangents(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
-    """Give the outputs of a recorded call the tangents that follow from the inputs'.
+    """Set the tangents of the outputs of a recorded call from those of its inputs.
 
-    A call that was recorded for its tangents alone leaves no trace in the graph. In a collective all ranks do the same, and
-    those whose inputs have no tangents have zeros."""
+    A call that was recorded only for its tangents is removed from the graph. In a collective all ranks do the same; inputs
+    without tangents count as zeros.
+    """
     tangents = [tangent_of(x) for x in inputs]
     agreed, recording = node.agreed, modes.recording & GRAD
     if agreed is not None:
@@ -74,7 +76,7 @@ def propagate_tangents(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...
 
 
 def push(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...], tangents: list[Any], create: bool) -> list[Any]:
-    """J t for each output (None where it is not differentiable), t the inputs' tangents; recorded if `create`."""
+    """J t for each output, t the inputs' tangents; None if the output is not differentiable. Recorded if `create`."""
     custom = node.custom_push(inputs, outs, tangents)
     if custom is not None:
         return list(custom)
@@ -97,7 +99,7 @@ def push(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...], tangents: l
 
 
 def seed(out: Any) -> Tensor | None:
-    """A leaf that stands for the gradient of an output; None for one that has no derivative."""
+    """A leaf in place of the gradient of an output; None for an output without a derivative."""
     if not isinstance(out, Tensor) or out.array.dtype.kind not in "fcV":
         return None
     leaf = result(np.zeros_like(out.array))
@@ -106,12 +108,12 @@ def seed(out: Any) -> Tensor | None:
 
 
 def zeros_like(value: Any) -> Any:
-    """The tangent of an input that has none where others have some; None for what has no derivative."""
+    """The zero tangent of an input without one; None for an input without a derivative."""
     if not isinstance(value, Tensor) or value.array.dtype.kind not in "fcV":
         return None
     return result(np.zeros_like(value.array))
 
 
 def zeros_for(tangent: Any, leaf: Tensor) -> Any:
-    """The tangent, or zeros where backward does not depend on the output's gradient."""
+    """The tangent, or zeros if backward does not depend on the output's gradient."""
     return result(np.zeros_like(leaf.array)) if tangent is None else tangent

@@ -1,8 +1,7 @@
 # cython: annotation_typing=True
-"""Function: the one way an operation comes to exist. `apply` runs forward and records a node that can run backward.
+"""Function: the base of user-defined operations. `apply` runs forward and records a node that can run backward.
 
-Users subclass Function: forward and backward are handed Tensors, as in PyTorch. Built-in operations subclass Operation
-(operation.py), on a leaner path."""
+As in PyTorch, forward and backward get Tensors. Built-in operations subclass Operation (operation.py), which is faster."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ class FunctionNode(Node):
     function: Any = None                             # the Function, in its node class
     to_save: tuple[Any, ...] | None
     saved: Any
-    plain: bool                                      # nothing of the following was asked for
+    plain: bool                                      # none of the following is used
     materialize_grads: bool = True
     dirty: tuple[Any, ...] = ()
     non_differentiable: tuple[Any, ...] = ()
@@ -65,7 +64,7 @@ class FunctionNode(Node):
     for_forward: tuple[Any, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors or None for ctx.saved_tensors in backward; the last call counts. TypeError for anything else."""
+        """Save tensors or None for ctx.saved_tensors in backward; the last call counts. TypeError for other values."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 number = next(n for n, other in enumerate(tensors) if other is tensor)
@@ -74,7 +73,7 @@ class FunctionNode(Node):
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors or None for ctx.saved_tensors in jvp. AssertionError for anything else."""
+        """Save tensors or None for ctx.saved_tensors in jvp. AssertionError for other values."""
         for tensor in tensors:
             assert tensor is None or isinstance(tensor, Tensor), (
                 "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.")
@@ -84,13 +83,13 @@ class FunctionNode(Node):
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """(node, output number) for each Tensor among the inputs; (None, 0) for one that needs no gradient."""
+        """(node, output number) for each Tensor among the inputs; (None, 0) for one that requires no gradient."""
         metas = self.meta or (True,) * len(self.edges)
         return tuple((None, 0) if edge is None else edge for edge, meta in zip(self.edges, metas, strict=True) if meta)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What save_for_backward kept. RuntimeError if a backward pass freed it, or it was written to since."""
+        """The saved tensors. RuntimeError if a backward pass has freed them, or if they were written to since."""
         saved = self.saved
         if saved is None:
             return self.to_save or ()               # still inside forward
@@ -105,7 +104,7 @@ class FunctionNode(Node):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
-        """saved_tensors, by the name that it had before PyTorch 0.4."""
+        """The name of saved_tensors before PyTorch 0.4."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -114,7 +113,7 @@ class FunctionNode(Node):
         self.dirty, self.plain = tensors, False
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Declare outputs that have no gradient; backward still gets zeros (or None) for them. RuntimeError if one is no
+        """Declare outputs without a gradient; backward still gets zeros (or None) for them. RuntimeError if one is not a
         tensor."""
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
@@ -123,7 +122,7 @@ class FunctionNode(Node):
         self.non_differentiable, self.plain = tensors, False
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose what backward gets for outputs that received no gradient.
+        """Choose what backward gets for outputs without a gradient.
 
         Args:
             value (bool): True: zeros, as without this call; False: None.
@@ -131,8 +130,8 @@ class FunctionNode(Node):
         self.materialize_grads = value
 
     def run(self, g: Any, create: bool) -> Any:
-        """Hand Tensors to the user's backward, check what it returns, bring it to shape and dtype."""
-        like = None                                  # an array that the gradients must be like, where inputs and output are
+        """Call the user's backward with Tensors; check its results, reduce and cast them to the inputs' shape and dtype."""
+        like = None                                  # an array like the gradients, if inputs and output are like it
         if self.outputs == 1 and g is not None:
             if self.meta is None:
                 like = g.array if create else g
@@ -163,8 +162,8 @@ class FunctionNode(Node):
         return out
 
     def custom_push(self, inputs: tuple[Any, ...], outs: tuple[Any, ...], tangents: list[Any]) -> Any:
-        """The user's jvp, if there is one: tangents of the inputs -> those of the outputs. A floating point input without a
-        tangent has zeros, or None after set_materialize_grads(False), what is no such Tensor None."""
+        """Call the user's jvp, if there is one: tangents of the inputs -> tangents of the outputs. jvp gets zeros for a
+        floating point input without a tangent (None after set_materialize_grads(False)), and None for other arguments."""
         if self.function.jvp is Function.jvp and self.function.backward is not Function.backward:
             return None                              # derived from backward, see forward_mode.py
         if self.materialize_grads and self.meta is not None:
@@ -188,7 +187,7 @@ class FunctionNode(Node):
         return found
 
     def _check_tangent(self, number: int, tangent: Any, inputs: tuple[Any, ...], out: Any, tangents: list[Any]) -> None:
-        """Refuse a tangent that jvp did not make as forward made the output: in place, as a view, or not at all."""
+        """Raise an error unless jvp made the tangent as forward made the output: in place, as a view, or unchanged."""
         name = f"function {self.name()}, output {number}"
         if not isinstance(out, Tensor) or any(out is x for x in self.non_differentiable) or out.dtype.kind not in "fcV":
             if tangent is not None:
@@ -214,7 +213,7 @@ class FunctionNode(Node):
                                    "given tangent, nor is jvp returning a view of the same base as that tangent's")
 
     def _check_unused(self, grad: Any, number: int) -> None:
-        """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
+        """Drop a gradient that is not needed. One for a non-Tensor argument, or one that is no Tensor, is an error."""
         if self.meta is not None and not self.meta[number]:
             raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
                                f"{number + 1}, but the corresponding forward input was not a Tensor")
@@ -223,14 +222,14 @@ class FunctionNode(Node):
                                     "expected Variable or None: backward returns Tensors or None")
 
     def _zeros(self, number: int) -> Any:
-        """What backward gets for output `number` where no gradient came."""
+        """The value that backward gets for output `number` without a gradient."""
         if not self.materialize_grads:
             return None
         shape, dtype = self.output_meta[number]
-        return None if dtype is None else result(np.zeros(shape, dtype))      # None: this output was no Tensor
+        return None if dtype is None else result(np.zeros(shape, dtype))      # None: this output is not a Tensor
 
     def _trim(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Drop surplus Nones at the end; any other wrong number is an error."""
+        """Drop surplus trailing Nones; any other wrong number is an error."""
         count = len(self.edges)
         if len(grads) < count or any(x is not None for x in grads[count:]):
             raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients "
@@ -238,7 +237,7 @@ class FunctionNode(Node):
         return grads[:count]
 
     def _sum_to_like(self, grad: Tensor, number: int, like: Any) -> Tensor:
-        """A gradient of the input's shape and dtype: summed where broadcast, cast where the dtypes differ."""
+        """A gradient in the input's shape and dtype: summed over broadcast dimensions, and cast."""
         shape, dtype = (self.meta[number] if self.meta is not None else
                         self.output_meta[0] if like is None else (like.shape, like.dtype))
         if grad.array.shape != shape:
@@ -252,14 +251,14 @@ class FunctionNode(Node):
         return cast(Tensor, sum_to_like(grad, shape, dtype))
 
     def apply(self, *grads: Tensor) -> Any:
-        """Run the user's backward on gradients, one for each output, as the engine would; return what it returns."""
+        """Run the user's backward on one gradient for each output, as the engine would; return its result."""
         return self.function.backward(self, *grads)
 
     def __call__(self, *grads: Tensor) -> Any:
         return self.function.backward(self, *grads)
 
     def sources(self, g: Any) -> list[Tensor]:
-        """Stand-ins for the inputs: tensors with the same edges, so that what hangs on them is found."""
+        """Placeholders for the inputs: tensors with the same edges."""
         stand_ins = []
         for edge, meta in zip(self.edges, self.meta or [(g.shape, g.dtype)] * len(self.edges), strict=True):
             if edge is not None:
@@ -270,7 +269,7 @@ class FunctionNode(Node):
 
 
 class FunctionMeta(type):
-    """The class of Functions: it makes the node class of each, which `_backward_cls` names."""
+    """The metaclass of Functions: creates each one's node class, `_backward_cls`."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **settings: Any) -> None:
         super().__init__(name, bases, namespace)
@@ -287,35 +286,35 @@ class FunctionMeta(type):
 
     @property
     def _backward_cls(cls) -> type[FunctionNode]:
-        """The class of the nodes that calls of the Function record."""
+        """The class of the nodes that the Function records."""
         made: Any = cls
         node: type[FunctionNode] = made.node
         return node
 
 
 class Function(metaclass=FunctionMeta):
-    """An operation with its own derivative. Subclass it, with static forward and backward; call `apply`.
+    """An operation with its own derivative. Subclass it with static methods forward and backward, and call `apply`.
 
-    forward gets the arguments of apply as they are, with recording off; backward gets one gradient per output and returns
-    one (or None) per argument. Keyword-only arguments of forward are settings and get no gradient. With a static
+    forward gets the arguments of apply unchanged, with recording off. backward gets one gradient per output and returns one
+    (or None) per argument. Keyword-only arguments of forward are settings without a gradient. With a static
     `setup_context(ctx, inputs, output)`, forward takes no ctx. Every subclass has its own node class."""
 
     node: type[FunctionNode] = FunctionNode
-    asks = False                      # whether records() has more to say than that a tensor is tracked
-    always_runs = False               # collectives: backward runs on every rank, whatever that rank needs
-    reenters = False                  # whether backward runs a backward pass of its own, which may reach further leaves
-    transparent = False               # of ours: whether a trace may record what forward and backward call, in their place
+    asks = False                      # whether records() must be called to know if a call is recorded
+    always_runs = False               # collectives: backward runs on every rank, even if that rank needs no gradient
+    reenters = False                  # whether backward runs an inner pass, which may reach more leaves
+    transparent = False               # built-in: whether a trace may record the calls inside forward and backward instead
 
     def __init__(self) -> None:
         raise TypeError(MSG_INSTANCE.format(name=type(self).__name__))
 
-    _usual = True                     # none of what apply must ask about
+    _usual = True                     # no option that apply must handle
     _takes_context = False
-    _instance_method = ""             # a method that is not static: apply refuses, not the class, so that modules import
-    _binds = False                    # forward takes no ctx and has default arguments, which setup_context is to see
-    generate_vmap_rule = False        # func.vmap applies this to each sample, without a warning, where there is no vmap()
+    _instance_method = ""             # a method that is not static: an error in apply only, so that modules can be imported
+    _binds = False                    # forward takes no ctx and has default arguments, which setup_context gets
+    generate_vmap_rule = False        # func.vmap calls this once per sample without a warning if there is no vmap()
     boxed_grads_call = False          # backward gets one list of gradients, from which it may drop them
-    clear_saved_tensors_on_access = False     # ctx.saved_tensors can be read once, and then holds nothing
+    clear_saved_tensors_on_access = False     # ctx.saved_tensors can be read once, and is then empty
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -328,16 +327,16 @@ class Function(metaclass=FunctionMeta):
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(*args: Any, **kwargs: Any) -> Any:  # (ctx, *grads); so written, checkers allow any arguments in overrides
+    def backward(*args: Any, **kwargs: Any) -> Any:  # (ctx, *grads); lets checkers accept any arguments in overrides
         """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
                                   f"to use it with backward mode AD ({type(args[0]).__name__} has none).")
 
-    vjp = backward                    # another name for it: a Function has one or the other
+    vjp = backward                    # an alias: a Function defines one or the other
 
     @staticmethod
     def vmap(*args: Any, **kwargs: Any) -> Any:
-        """Compute all samples at once, for func.vmap. Optional: without it the Function is applied to each sample."""
+        """Compute all samples at once, for func.vmap. Optional: without it the Function is called once per sample."""
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
                                   "set generate_vmap_rule=True.")
 
@@ -348,8 +347,8 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def records(cls, node: FunctionNode, tracked: int, settings: dict[str, Any]) -> int:
-        """Whether a call is recorded, given whether one of its tensors is tracked. Collectives ask all ranks, and tell
-        the node."""
+        """Whether a call is recorded, given whether one of its tensors is tracked. Collectives agree on this over all
+        ranks and store it in the node."""
         return tracked
 
     @classmethod
@@ -389,7 +388,7 @@ class Function(metaclass=FunctionMeta):
             if usual or not cls._takes_context:
                 if settings or len(args) != 2:
                     output = cls.forward(node, *args, **settings)
-                else:                                # the star costs 0.05 us
+                else:                                # unpacking costs 0.05 us
                     output = cls.forward(node, args[0], args[1])
             else:
                 args, output = in_two_steps(cls, node, args, settings)
@@ -400,27 +399,27 @@ class Function(metaclass=FunctionMeta):
         return attach_one(node, args, output, state)
 
 
-# PyTorch's names: of what forward and backward are handed, and of the base of all classes of nodes of Functions
+# PyTorch's names of ctx's class, and of the base of all node classes of Functions
 FunctionCtx = FunctionNode
 BackwardCFunction = FunctionNode
 
 
 class InplaceFunction(Function):
-    """Function; PyTorch's older name for those that write to their inputs."""
+    """PyTorch's older name of Function, for Functions that write to their inputs."""
 
 
 class NestedIOFunction(Function):
-    """Function; PyTorch's older name for those whose inputs and outputs are nested tuples."""
+    """PyTorch's older name of Function, for Functions with nested inputs and outputs."""
 
 
 def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, state: dict[str, Any]) -> Any:
-    """attach(), for the ordinary call: one Tensor came out, and nothing but backward is on."""
+    """attach() for the common case: one output Tensor, and no mode other than backward is on."""
     tensor: TensorBase
     array = out.array
     if array.dtype.kind not in "fcV":
         return attach(node, args, out, GRAD)
     node.meta = None
-    given = out.tracked                              # an input that is returned as it is becomes an alias of itself
+    given = out.tracked                              # an input returned unchanged becomes an alias of itself
     for a in args:
         if type(a) is not Tensor:
             node.meta = metas(args)
@@ -444,7 +443,7 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, state
 
 
 def save_values(node: FunctionNode, values: tuple[Any, ...], out: TensorBase) -> None:
-    """Save values for backward: as they are if they are inputs and intermediates that nobody wrote to."""
+    """Save values for backward: unchanged if they are inputs or intermediates that were not written to."""
     tensor: TensorBase
     for value in values:
         if value is out or value is None:
@@ -456,7 +455,7 @@ def save_values(node: FunctionNode, values: tuple[Any, ...], out: TensorBase) ->
 
 
 def check_dirty(node: FunctionNode, args: tuple[Any, ...], recorded: Any) -> None:
-    """Refuse writes that mark_dirty declared and that would lose a gradient."""
+    """Raise an error for writes declared by mark_dirty that would lose a gradient."""
     for tensor in node.dirty:
         if not any(tensor is a for a in args):
             raise RuntimeError(f"{node.name()}: ctx.mark_dirty() received a tensor that was not an input")
@@ -464,15 +463,15 @@ def check_dirty(node: FunctionNode, args: tuple[Any, ...], recorded: Any) -> Non
 
 
 def metas(args: tuple[Any, ...]) -> list[Any]:
-    """(shape, dtype) of each Tensor argument, () for what is none."""
+    """(shape, dtype) of each Tensor argument, () for others."""
     return [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
 
 
 def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: Any) -> Any:
-    """Make `node` the origin of the outputs of a user's Function, if the call is recorded; what apply returns.
+    """Make `node` the origin of the outputs of a user's Function, if the call is recorded. Returns the result of apply.
 
-    It takes record() apart: between the outputs' joining the graph and the interceptors come the writes that mark_dirty()
-    declared, and then the saving of what they wrote to."""
+    Does the steps of record() separately: after the outputs have joined the graph, and before the interceptors are notified,
+    the writes declared by mark_dirty() are applied and the written values are saved."""
     if node.dirty:
         check_dirty(node, args, recorded)
     if not recorded:
@@ -500,13 +499,13 @@ def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: Any
 
 
 def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...]) -> Any:
-    """One output of a user's Function with `node` behind it: an input returned as it is becomes an alias of itself."""
+    """An output of a user's Function with `node` as its origin; an input returned unchanged becomes an alias of itself."""
     if not isinstance(out, Tensor):
         return out
     if any(out is d for d in node.dirty):
         value = result(out.array)
         value.edge, value.tracked = (node, number), GRAD
-        value.dual = out.dual                        # what carry() computes the new tangent from
+        value.dual = out.dual                        # carry() computes the new tangent from it
         written(out, value)
         return out
     if any(out is x for x in node.non_differentiable) or out.array.dtype.kind not in "fcV":
@@ -520,7 +519,7 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a backward that computes outside the graph: differentiating it again is an error, never a zero."""
+    """Decorate a backward that computes outside the graph: differentiating it again is an error, not zero."""
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *grads: Any) -> Any:
@@ -541,12 +540,12 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class OnceDifferentiable(Function):
-    """Identity whose backward is an error. It hangs on the gradients and on the real inputs of the Function, so
-    that the error is met on every path (PyTorch hangs it on a detached leaf and loses terms without a word)."""
+    """Identity whose backward raises an error. It depends on the gradients and on the Function's inputs, so the error is
+    raised on every path. (PyTorch attaches it to a detached leaf and silently loses terms.)"""
 
     @staticmethod
     def forward(ctx: Any, name: str, x: Tensor, *sources: Tensor) -> Tensor:
-        """x itself; `sources` are what its gradient depends on."""
+        """x itself; its gradient depends on `sources`."""
         ctx.of = name
         return x
 

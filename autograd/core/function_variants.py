@@ -1,4 +1,4 @@
-"""What a Function may ask for besides forward and backward: vjp, gradients as one list, saved tensors given away."""
+"""Optional features of a Function: vjp, gradients as one list, saved tensors that are cleared on access."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ MSG_BOTH = ("Implementing both 'backward' and 'vjp' for a custom Function is not
 
 
 class GradientTypeError(TypeError, RuntimeError):
-    """A backward returned something that is no gradient: a TypeError; PyTorch's is a RuntimeError."""
+    """A backward returned something that is not a gradient. A TypeError, and a RuntimeError as in PyTorch."""
 
 
 class NeedsInputGrad:
-    """`ctx.needs_input_grad`: for each argument whether it needs a gradient, unless the user has set it."""
+    """`ctx.needs_input_grad`: whether each argument requires a gradient, unless the user has set it."""
 
     def __get__(self, node: Any, owner: Any = None) -> Any:
         return self if node is None else tuple([edge is not None for edge in node.edges])
 
 
 class Backward:
-    """Stands for the Function in its nodes where their backward is not simply the Function's `backward`."""
+    """Replaces the Function in its nodes if their backward is not simply the Function's `backward`."""
 
     def __init__(self, function: Any, own: bool, vjp: bool) -> None:
         self._function, self._both, self._vjp = function, own and vjp, vjp
@@ -42,7 +42,7 @@ class Backward:
 
 
 def variants(function: Any, base: Any, node: type) -> dict[str, Any]:
-    """What the node class of `function` has for its options; `base` is Function."""
+    """The attributes of the node class of `function` that depend on its options; `base` is Function."""
     vjp = function.vjp is not base.vjp
     extra: dict[str, Any] = {"function": function, "_forward_cls": function}     # PyTorch's name
     if vjp or function.boxed_grads_call:
@@ -53,7 +53,7 @@ def variants(function: Any, base: Any, node: type) -> dict[str, Any]:
 
 
 def _given_away(ctx: Any, node: Any) -> Any:
-    """The saved tensors, which the node then no longer holds."""
+    """Return the saved tensors and remove them from the node."""
     values = node.saved_tensors.__get__(ctx)
     if ctx.saved is not None:
         ctx.saved = FREED
@@ -63,7 +63,7 @@ def _given_away(ctx: Any, node: Any) -> Any:
 # --- arguments: keywords and defaults ----------------------------------------------------------------------------------
 
 def bind(cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """Give keywords that name positional arguments of forward their position; the others stay settings."""
+    """Move keywords that name positional arguments of forward to their position; the others remain settings."""
     names = positional_names(cls.forward)[0 if cls._takes_context else 1:]
     placed = list(args)
     settings = dict(settings)
@@ -76,7 +76,7 @@ def bind(cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
 
 
 def in_two_steps(cls: Any, node: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> tuple[tuple[Any, ...], Any]:
-    """Run a forward that takes no ctx, then setup_context; the arguments, with the defaults of missing ones, and output."""
+    """Run a forward without ctx, then setup_context. Returns the arguments, completed by defaults, and the output."""
     if cls._binds:
         known = defaults(cls.forward)
         missing = [known[name][0] for name in positional_names(cls.forward)[len(args):] if name in known]
@@ -89,7 +89,7 @@ def in_two_steps(cls: Any, node: Any, args: tuple[Any, ...], settings: dict[str,
 
 @functools.cache
 def defaults(function: Callable[..., Any]) -> dict[str, tuple[Any]]:
-    """The defaults of the positional parameters of a function that have one, each in a tuple."""
+    """The defaults of a function's positional parameters, each in a tuple."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: (p.default,) for p in parameters
             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is not p.empty}

@@ -1,7 +1,8 @@
-"""Gradient buffers: where the gradient of a leaf is to live, and who is told that it is complete.
+"""Gradient buffers: where the gradient of a leaf is stored, and the counter that is notified when it is complete.
 
-Who sums gradients over ranks wants them end to end in one flat array, and wants to know when all of them are there. For that
-a leaf can be given a buffer, into which backward() writes its gradient, and a LeafCounter, which counts it."""
+Code that sums gradients over ranks needs them contiguous in one flat array, and a notification when all are complete. For
+this a leaf can have a buffer, into which backward() writes its gradient, and a LeafCounter, which counts it.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from .tensor import AccumulateGrad, TensorBase, ensure_hooks
 
 
 class LeafCounter:
-    """Counts the leaves that get their gradients in one pass, `backward_pass`: calls complete() when the last of `left` has
-    its own. A gradient that comes in another pass, or does not lie in the leaf's buffer, goes to uncounted() instead;
-    before one of another pass changes .grad, before_uncounted() is called."""
+    """Counts the leaves that get their gradient in one pass, `backward_pass`, and calls complete() after the last of `left`.
+    A gradient of another pass, or one outside the leaf's buffer, goes to uncounted() instead. before_uncounted() is called
+    before a gradient of another pass changes .grad."""
 
     def __init__(self) -> None:
         self.backward_pass: Any = None
@@ -22,16 +23,16 @@ class LeafCounter:
         self.counted: list[Any] = []
 
     def complete(self) -> None:
-        """All leaves have got their gradients."""
+        """Called when all leaves have their gradients."""
 
     def before_uncounted(self) -> None:
-        """A leaf is about to get a gradient in a pass that is not `backward_pass`."""
+        """Called before a leaf gets a gradient in a pass other than `backward_pass`."""
 
     def uncounted(self, leaf: Any) -> None:
-        """A leaf has got a gradient that was not counted."""
+        """Called when a leaf has a gradient that was not counted."""
 
     def count(self, backward_pass: Any, leaf: Any) -> None:
-        """A leaf has got its gradient."""
+        """Count the gradient of a leaf."""
         grad = leaf._grad
         if self.backward_pass is not backward_pass or grad is None or grad.array is not leaf.hooks.grad_buffer:
             self.uncounted(leaf)
@@ -43,33 +44,33 @@ class LeafCounter:
 
 
 def set_grad(leaf: TensorBase, grad: Any) -> None:
-    """Let leaf.grad be this Tensor (None: none), as a backward pass does: unlike an assignment by a user it is not checked,
-    and no watcher of calls is told."""
+    """Set leaf.grad to this Tensor or None, as a backward pass does: without the checks and the notification of a user's
+    assignment."""
     leaf._grad = grad
 
 
 def set_grad_buffer(leaf: TensorBase, buffer: Any) -> None:
-    """Let the gradient of a leaf live in this array, of its shape; None: in memory of its own."""
+    """Store the gradient of a leaf in this array of its shape; None: in new memory."""
     ensure_hooks(leaf).grad_buffer = buffer
 
 
 def set_counter(leaf: TensorBase, counter: LeafCounter | None) -> LeafCounter | None:
-    """Tell this counter, and no other, of the leaf's gradients; the one that was told before."""
+    """Make this the only counter of the leaf's gradients; returns the previous one."""
     hooks = ensure_hooks(leaf)
     before, hooks.counter = hooks.counter, counter
     return before
 
 
 def counter_of(leaf: TensorBase) -> LeafCounter | None:
-    """The counter that is told of the leaf's gradients."""
+    """The counter of the leaf's gradients."""
     return None if leaf.hooks is None else leaf.hooks.counter
 
 
 def buffer_for(node: Any, place: int) -> Any:
-    """Where the rule of `node` may write the gradient of its input `place` at once: the buffer of a leaf that gets no other
-    gradient and that nobody watches; else None, and what the rule returns is copied there."""
+    """The array into which the rule of `node` may write the gradient of its input `place`: the buffer of a leaf that gets no
+    other gradient and has no hooks. Otherwise None, and the rule's result is copied into the buffer."""
     edge = node.edges[place]
-    if type(edge) is not tuple or type(edge[0]) is not AccumulateGrad:       # what replays a rule has no edges
+    if type(edge) is not tuple or type(edge[0]) is not AccumulateGrad:       # replayed rules have no edges
         return None
     leaf: Any = edge[0]
     hooks = leaf.variable.hooks

@@ -1,5 +1,7 @@
-"""What users and upper layers hang on tensors and nodes, while a backward pass runs: hooks, captures for grad(), retained
-gradients, counters of leaves. The loop (engine.py) comes here only where there is one of them."""
+"""Hooks on tensors and nodes during a backward pass, captures for grad(), retained gradients and counters of leaves.
+
+engine.py calls this module only for tensors and nodes that have one of them.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,19 @@ from .tensor import Tensor, result
 
 
 def as_tensor(value: Any, create: bool) -> Tensor:
-    """What users see of a gradient: always a Tensor."""
+    """The gradient as users see it: always a Tensor."""
     return value if create else result(value)
 
 
 def as_value(tensor: Tensor, create: bool) -> Any:
-    """What flows in a backward pass: the Tensor itself where a graph of the pass is made, else its array."""
+    """The gradient as the pass propagates it: a Tensor if the pass is recorded, else an array."""
     return tensor if create else tensor.array
 
 
-# --- where a pass calls ------------------------------------------------------------------------------------------------
+# --- called by a pass --------------------------------------------------------------------------------------------------
 
 def before_node(current: Any, node: Node, g: Any) -> Any:
-    """The gradient of a node's outputs is complete: show it as observe() does, then to the node's prehooks."""
+    """Call observe() with the complete gradient of a node's outputs, then the node's prehooks."""
     g = observe(current, node, g)
     slots = list(g) if node.outputs > 1 else [g]
     if node.hooks is not None and node.hooks.pre:
@@ -36,7 +38,7 @@ def before_node(current: Any, node: Node, g: Any) -> Any:
 
 
 def observe(current: Any, node: Node, g: Any) -> Any:
-    """Show the gradient of a node's outputs to tensor hooks, which may replace it, to retained .grad, and to grad()."""
+    """Pass the gradient of a node's outputs to tensor hooks, which may replace it, to retained .grad, and to grad()."""
     slots = list(g) if isinstance(g, list) else [g]
     if g is None and node.outputs > 1:
         slots = [None] * node.outputs
@@ -56,8 +58,8 @@ def observe(current: Any, node: Node, g: Any) -> Any:
 
 
 def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
-    """Deliver the gradient of a leaf with hooks, a counter or a capture, or in a pass that asks for some leaves only: hooks,
-    .grad, then the post-accumulate hooks. owned: see BackwardPass.add_to_grad."""
+    """Deliver the gradient of a leaf with hooks, a counter or a capture, or in a pass limited to some leaves: run the hooks,
+    add to .grad, run the post-accumulate hooks. owned: see BackwardPass.add_to_grad."""
     hooks = leaf.variable.hooks
     g = current.pending.pop(leaf, None)
     if current.targets is not None and leaf not in current.targets:
@@ -83,10 +85,10 @@ def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
         run_post_hooks(current, leaf, (), g)
 
 
-# --- hooks: run, and what they return checked --------------------------------------------------------------------------
+# --- running hooks and checking their results --------------------------------------------------------------------------
 
 def run_tensor_hooks(current: Any, node: Node, hooks: dict[int, Any], value: Any) -> Any:
-    """Tensor.register_hook's functions in order, each seeing what the one before returned; None where no gradient came."""
+    """Run the hooks of Tensor.register_hook in order, each on the previous one's result; None if there is no gradient."""
     create = current.create
     tensor = None if value is None else as_tensor(value, create)
     for hook in list(hooks.values()):
@@ -103,7 +105,7 @@ def run_tensor_hooks(current: Any, node: Node, hooks: dict[int, Any], value: Any
 
 
 def run_pre_hooks(current: Any, node: Node, slots: list[Any]) -> list[Any]:
-    """Node.register_prehook's functions: each may replace the gradients of the outputs."""
+    """Run the hooks of Node.register_prehook: each may replace the gradients of the outputs."""
     assert node.hooks is not None
     create = current.create
     tensors = tuple([None if v is None else as_tensor(v, create) for v in slots])
@@ -113,7 +115,7 @@ def run_pre_hooks(current: Any, node: Node, slots: list[Any]) -> list[Any]:
 
 
 def run_post_hooks(current: Any, node: Node, grads: Any, g: Any) -> list[Any]:
-    """Node.register_hook's functions: each may replace the gradients of the inputs."""
+    """Run the hooks of Node.register_hook: each may replace the gradients of the inputs."""
     assert node.hooks is not None
     create = current.create
     gs = (g,) if node.outputs == 1 else (None,) * node.outputs if g is None else g
@@ -125,7 +127,7 @@ def run_post_hooks(current: Any, node: Node, grads: Any, g: Any) -> list[Any]:
 
 
 def _replaced(current: Any, node: Node, hook: Any, out: Any, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a node hook makes of `tensors`: itself if it returned None, else its tuple, checked."""
+    """The result of a node hook: `tensors` if it returned None, else its tuple, checked."""
     if out is None:
         return tensors
     if not isinstance(out, tuple):
@@ -145,14 +147,14 @@ def _replaced(current: Any, node: Node, hook: Any, out: Any, tensors: tuple[Any,
 
 
 def run_leaf_hooks(hooks: dict[int, Any], leaf: Tensor) -> None:
-    """Tensor.register_post_accumulate_grad_hook's functions, after leaf.grad has changed."""
+    """Run the hooks of Tensor.register_post_accumulate_grad_hook, after leaf.grad has changed."""
     for hook in list(hooks.values()):
         if hook(leaf) is not None:
             raise RuntimeError(f"Tensor post accumulate grad hooks should return None, {_name(hook)} did not")
 
 
 def _check(hook: Any, before: Tensor, after: Any) -> None:
-    """What a hook puts in place of a gradient is a Tensor of the same shape and dtype."""
+    """Check that a hook's replacement for a gradient is a Tensor of the same shape and dtype."""
     if not isinstance(after, Tensor):
         raise TypeError(f"expected Tensor, but hook {_name(hook)} returned {type(after).__name__!r}; a hook returns "
                         "None or the gradient that replaces the one it got")

@@ -1,12 +1,13 @@
-"""Interceptors: the one way to be told of, or to change, what a thread does when it calls an operation or runs a node.
+"""Interceptors: hooks on every operation call and every backward node of a thread.
 
-Anomaly mode, hooks on saved tensors, forward mode and checkpoint's log are Interceptors, and so are what records a step for
-replay and the profiler. There are two events of the graph: a call has become a node (`recorded`), and a backward pass runs a
-node (`running`). An Interceptor that `sees_calls` is told of calls too, also of those that make no node: see primitive.py.
-For one that has a `recorder`, the core notes when calls and nodes begin and end, without calling it: spans.py.
+Anomaly mode, hooks on saved tensors, forward mode, checkpoint's log, the recorder of replay and the profiler are
+Interceptors. The graph has two events: a call was recorded as a node (`recorded`), and a backward pass runs a node
+(`running`). An Interceptor with `sees_calls` also receives calls, including those that create no node: see primitive.py. For
+an Interceptor with a `recorder`, the core records the begin and end of calls and nodes without calling it: see spans.py.
 
-While none is installed, a call pays two comparisons (`modes.recording > GRAD`: the bit WATCH is off; `watchers` is empty),
-and a backward pass two."""
+Without interceptors a call costs two comparisons more (`modes.recording > GRAD`: the bit WATCH is off; `watchers` is
+empty), and so does a backward pass.
+"""
 
 from __future__ import annotations
 
@@ -28,48 +29,48 @@ CALL_PATH = ("autograd.core.", "autograd.modes.", "autograd.spans.")    # betwee
 
 
 class Interceptor:
-    """Base of interceptors: override the events that matter, then install() the object."""
+    """Base class of interceptors: override events, then install() the object."""
 
-    last = False                                     # whether recorded() is called after that of all others
-    sees_calls = False                               # whether it is told of calls too, by the events at the end
-    recorder: Recorder | None = None                 # where all threads note when what they do begins and ends
+    last = False                                     # whether its recorded() is called after all others
+    sees_calls = False                               # whether it also receives calls, by the events at the end
+    recorder: Recorder | None = None                 # in which all threads record when calls and nodes begin and end
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """A call has become `node`, which is complete; inputs and outputs are Tensors or whatever else the call took."""
+        """A call was recorded as `node`, which is complete. inputs and outputs are Tensors or other values."""
 
     def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
         """A backward pass runs `node`: return run(node, g, create), which is node.run(g, create) or the next interceptor."""
         return run(node, g, create)
 
-    # --- calls, told to one interceptor of a thread, and not in lanes that it starts -----------------------------------
+    # --- calls: received by one interceptor of a thread, and not in lanes that the thread starts -----------------------
 
     def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A function declared `primitive` is called: return what it returns."""
+        """A function declared `primitive` is called: return its result."""
         return function(*args, **kwargs)
 
     def shortcut(self, function: Callable[..., bool], args: tuple[Any, ...]) -> bool:
-        """A function declared `shortcut` is asked: return its answer."""
+        """A function declared `shortcut` is called: return its result."""
         return function(*args)
 
     def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Any) -> None:
-        """A declared operation has made the Tensor `out` of forward(*arrays): the arrays of `inputs`, maybe cast."""
+        """A declared operation computed the Tensor `out` by forward(*arrays), the arrays of `inputs`, possibly cast."""
 
     def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
                  out: Any) -> None:
-        """An Operation has made `out`, one Tensor or a tuple of them, of `args`, whose arrays are `arrays`."""
+        """An Operation computed `out`, a Tensor or a tuple of them, from `args`, whose arrays are `arrays`."""
 
-    backward_pass: Any = None                        # makes the object of a backward pass; None: BackwardPass does
+    backward_pass: Any = None                        # the class of backward passes; None: BackwardPass
 
     def refuse(self, reason: str) -> NoReturn:
-        """Something is about to be done that an interceptor of calls cannot see."""
+        """Something is about to happen that call events do not show."""
         raise RuntimeError(reason)
 
     def entered(self) -> bool:
-        """Whether a Function that is applied now is part of the application of one that function() is busy with."""
+        """Whether the Function applied now is part of a Function's application that function() is handling."""
         return False
 
     def function(self, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-        """A Function is applied: return what it returns."""
+        """A Function is applied: return its result."""
         return function.apply(*args, **settings)
 
     def value_read(self, what: str) -> None:
@@ -79,17 +80,17 @@ class Interceptor:
         """source, an array or a number, is about to be written to array[index]."""
 
     def grad_assigned(self, leaf: Any, value: Any) -> None:
-        """Somebody has assigned `value` to leaf.grad."""
+        """`value` was assigned to leaf.grad."""
 
     def drawn(self) -> None:
         """Random numbers are about to be drawn."""
 
     def side_effect(self, what: str) -> None:
-        """Something begins that neither a tensor nor a call shows: a message, a setting of the reducer."""
+        """Something begins that neither a tensor nor a call shows, such as a message or a reducer's setting."""
 
 
 class ThisThread(threading.local):
-    """Who is told of this thread's calls: the last one installed that `sees_calls`, but in without_watcher blocks."""
+    """The receiver of this thread's calls: the last interceptor with `sees_calls`; none in without_watcher blocks."""
 
     call_watcher: Interceptor | None = None
     call_watchers: tuple[Interceptor, ...] = ()      # all of this thread, the last one installed at the end
@@ -99,7 +100,7 @@ this_thread: ThisThread = ThisThread()
 
 
 class without_watcher:
-    """A block whose calls are not told: they are part of one that the interceptor has been told of as a whole."""
+    """A block whose calls are not reported: they are part of a call that was already reported as a whole."""
 
     def __enter__(self) -> None:
         self._watcher, this_thread.call_watcher = this_thread.call_watcher, None
@@ -109,12 +110,13 @@ class without_watcher:
 
 
 def install(interceptor: Interceptor, all_threads: bool = False) -> None:
-    """Call the interceptor's events in this thread and in lanes that it starts: `recorded` before those installed earlier,
-    `running` inside those, next to the node.
+    """Install the interceptor in this thread and in lanes that it starts: its `recorded` is called before that of earlier
+    ones, its `running` inside theirs, next to the node.
 
-    all_threads: in every thread; one that lives already calls only `running`, until it installs an interceptor itself. Of
-    Interceptors that see calls, the last one installed in this thread alone is told of them; of nodes like any other, if it
-    overrides these events."""
+    all_threads: install it in all threads; existing threads call only `running` until they install an interceptor
+    themselves. Calls go only to the last interceptor installed in this thread with `sees_calls`; node events go to all that
+    override them.
+    """
     if interceptor.recorder is not None:
         interceptor.recorder.start()
     if interceptor.sees_calls:
@@ -150,31 +152,31 @@ def remove(interceptor: Interceptor, all_threads: bool = False) -> None:
 
 
 def _without(interceptors: tuple[Interceptor, ...], one: Interceptor) -> tuple[Interceptor, ...]:
-    """The interceptors but the first that is this one. ValueError if it is not installed."""
+    """The interceptors without this one. ValueError if it is not installed."""
     position = interceptors.index(one)
     return (*interceptors[:position], *interceptors[position + 1:])
 
 
 def _sees_nodes(interceptor: Interceptor) -> bool:
-    """Whether an interceptor overrides an event of nodes; if not, it is one of calls, or has a recorder."""
+    """Whether an interceptor overrides a node event; otherwise it is for calls, or has a recorder."""
     kind = type(interceptor)
     return kind.recorded is not Interceptor.recorded or kind.running is not Interceptor.running
 
 
 def _set_watch() -> None:
-    """Set this thread's WATCH bit if there is an interceptor to be told."""
+    """Set this thread's WATCH bit if an interceptor is to be called."""
     watched = process.interceptors or modes.interceptors
     modes.recording = (modes.recording | WATCH) if watched else modes.recording & ~WATCH
 
 
 def notify_recorded(node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Call the `recorded` event of all interceptors; called for each node that is made while the WATCH bit is on."""
+    """Call `recorded` of all interceptors; runs for each new node while the WATCH bit is on."""
     for interceptor in (*process.interceptors, *modes.interceptors):
         interceptor.recorded(node, inputs, outputs)
 
 
 def node_runner() -> Run | None:
-    """What a backward pass that begins in this thread calls in place of node.run(); None if no interceptor has `running`."""
+    """The function that a backward pass of this thread calls instead of node.run(); None if no interceptor has `running`."""
     run = None
     for interceptor in (*process.interceptors, *modes.interceptors):
         if type(interceptor).running is not Interceptor.running:
@@ -187,7 +189,7 @@ def _run(node: Node, g: Any, create: bool) -> Any:
 
 
 def calling_frame() -> FrameType:
-    """The frame that called the operation that is being recorded; the core itself has no frames where it is compiled."""
+    """The frame that called the operation being recorded. The compiled core has no frames."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(CALL_PATH):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Backward passes through parallel sections: what lanes (parallel.py) recorded is run by one thread per lane again."""
+"""Backward passes through parallel sections: one thread runs the nodes of each lane (parallel.py)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .parallel import run_lanes
 
 
 class LanePass(BackwardPass):
-    """The part of a pass that one lane runs in its own thread; what leaves the lane waits for the merge."""
+    """The part of a pass that one lane runs in its own thread. Gradients that leave the lane wait for the merge."""
 
     def __init__(self, parent: BackwardPass, nodes: list[Node]) -> None:
         super().__init__(parent.create, parent.keep, {}, parent.runner)
@@ -29,8 +29,8 @@ class LanePass(BackwardPass):
                 parent.owned.discard(node)
 
     def run_lane(self) -> None:
-        """Run the lane's nodes, in a thread of its own."""
-        before, running.passes = running.passes, self.passes     # also those that the parent is inside
+        """Run the lane's nodes in its own thread."""
+        before, running.passes = running.passes, self.passes     # including the passes around the parent
         recording, modes.recording = modes.recording, self.parent.recording
         try:
             self.run(self.nodes)
@@ -39,7 +39,7 @@ class LanePass(BackwardPass):
             running.passes = before
 
     def count_use(self, leaf: Node) -> None:
-        """Count down from 0: the leaf is delivered by the pass that this lane belongs to."""
+        """Count down from 0: the enclosing pass delivers the leaf."""
         self.uses[leaf] = self.uses.get(leaf, 0) - 1
 
 
@@ -59,26 +59,26 @@ def run_by_sections(whole: BackwardPass, order: Sequence[Node]) -> None:
 
 
 def _run_section(whole: BackwardPass, nodes: Sequence[Node]) -> None:
-    """Run nodes that lanes recorded, one thread per lane; one by one if there is one lane, or an edge between lanes."""
+    """Run nodes that lanes recorded, one thread per lane; sequentially if there is one lane, or an edge between lanes."""
     by_lane: dict[int, list[Node]] = {}
     for node in nodes:
         by_lane.setdefault(node.lane, []).append(node)  # type: ignore[arg-type]
     if len(by_lane) == 1 or _lanes_touch(by_lane):
-        modes.lane = -1                              # as if in a lane: passes inside run one by one, too
+        modes.lane = -1                              # as if in a lane: inner passes run sequentially too
         try:
             whole.run(nodes)
         finally:
             modes.lane = None
         return
-    lanes = sorted(by_lane, reverse=True)            # as if one had recorded after the other, whichever was first: nodes and
-    parts = [LanePass(whole, by_lane[lane]) for lane in lanes]       # merges come in one order, so sums are reproducible
+    lanes = sorted(by_lane, reverse=True)            # as if the lanes had recorded one after the other: nodes and
+    parts = [LanePass(whole, by_lane[lane]) for lane in lanes]       # merges have a fixed order, so sums are reproducible
     run_lanes([part.run_lane for part in parts], lanes)
     for part in parts:
         _merge(whole, part)
 
 
 def _merge(whole: BackwardPass, part: LanePass) -> None:
-    """Take over what a lane sent out of its section."""
+    """Merge the gradients that a lane sent out of its section."""
     for target, value in part.pending.items():
         if target.outputs == 1:
             whole.add(target, 0, value)
@@ -92,7 +92,7 @@ def _merge(whole: BackwardPass, part: LanePass) -> None:
 
 
 def _lanes_touch(by_lane: dict[int, list[Node]]) -> bool:
-    """Whether an edge leads from one lane of a section into another: then it can't run in parallel."""
+    """Whether an edge connects two lanes of a section, which then can't run in parallel."""
     lane_of = {node: lane for lane, nodes in by_lane.items() for node in nodes}
     return any(edge is not None and lane_of.get(edge[0], lane) != lane
                for node, lane in lane_of.items() for edge in node.edges)

@@ -1,6 +1,7 @@
-"""Recording modes: what this thread does with the operations that it runs.
+"""Modes of a thread: whether and how its operations are recorded.
 
-Each thread has its own modes (PyTorch's rule); threads that parallel.py starts begin with their caller's."""
+As in PyTorch each thread has its own modes; threads started by parallel.py inherit their caller's.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 GRAD, DUAL = 1, 2                        # bits of Tensor.tracked and modes.recording: backward mode, forward mode
-WATCH = 4                                # a bit of modes.recording: an interceptor is told of each recorded call
+WATCH = 4                                # a bit of modes.recording: interceptors are notified of each recorded call
 
 
 class Process:
-    """What all threads of this process share. Hot code asks of these lists only whether they are empty."""
+    """State shared by all threads. Hot code only tests whether these lists are empty."""
 
     def __init__(self) -> None:
         self.interceptors: list[Any] = []            # of all threads, see interceptors.py
-        self.call_watchers: list[Any] = []           # interceptors that are told of some thread's calls, see primitive.py
+        self.call_watchers: list[Any] = []           # interceptors that receive some thread's calls, see primitive.py
         self.inference_blocks: list[None] = []       # one for each open block of inference_mode, see versions.py
 
 
@@ -36,26 +37,26 @@ class Modes(threading.local):
     """The modes of the current thread; a new thread starts with these."""
 
     def __init__(self) -> None:
-        # for what operations are recorded, and whether an interceptor is told
+        # bits: operations are recorded for gradients (GRAD), for tangents (DUAL), interceptors are notified (WATCH)
         self.recording: int = GRAD | (WATCH if process.interceptors else 0)
-        self.lane: int | None = None         # the lane that this thread works for, see parallel.py
-        self.level: int | None = None        # the dual level that this thread is in, see forward_mode.py
-        self.inference = False               # new tensors keep no versions and are never recorded, see inference.py
+        self.lane: int | None = None         # the lane that this thread runs, see parallel.py
+        self.level: int | None = None        # the current dual level, see forward_mode.py
+        self.inference = False               # new tensors have no versions and are never recorded, see modes/inference.py
         self.multithreading = True           # lanes run backward in threads
-        self.interceptors: tuple[Any, ...] = ()      # of this thread, in the order in which they are told
-        self.running_node: Any = None        # the node that this thread runs in backward, while anomaly mode is on
-        self.saving_refused: str | None = None       # the error for those who install hooks on saved tensors, if any
-        self.autocast: Any = None            # the dtype that listed functions cast to, None: autocast is off, see casting.py
-        self.autocast_settings: dict[str, tuple[bool, Any]] = {}     # by type of device, as set: (on, dtype); never changed
-        self.autocast_caching = True         # casts of weights are kept within a block
-        self.autocast_depth = 0              # how many blocks this thread is in
-        self.autocast_cache: dict[Any, Any] | None = None            # the casts that are kept, None outside all blocks
+        self.interceptors: tuple[Any, ...] = ()      # of this thread, in the order in which they are called
+        self.running_node: Any = None        # the node that runs in backward, while anomaly mode is on
+        self.saving_refused: str | None = None       # the error message for installing saved-tensors hooks, if disabled
+        self.autocast: Any = None            # autocast's dtype; None: autocast is off, see casting.py
+        self.autocast_settings: dict[str, tuple[bool, Any]] = {}     # by device type: (on, dtype); never mutated
+        self.autocast_caching = True         # cache casts of weights within a block
+        self.autocast_depth = 0              # the number of enclosing blocks
+        self.autocast_cache: dict[Any, Any] | None = None            # the cached casts; None outside all blocks
 
 
 modes: Modes = Modes()
 
 
-# state(): the modes of the current thread, as a dict, for code that runs at every call; in a compiled core see modes.pxd
+# state(): the modes of the current thread as a dict, for code that runs at every call; for the compiled core see modes.pxd
 state: Callable[[], dict[str, Any]] = functools.partial(getattr, modes, "__dict__")
 
 
@@ -65,10 +66,10 @@ def is_grad_enabled() -> bool:
 
 
 class Modal:
-    """Base of `with` blocks that also decorate: each call of a function, each stretch of a generator runs in a block."""
+    """Base of context managers that also decorate: each call of a function, and each step of a generator, runs inside."""
 
     def clone(self) -> Any:
-        """A fresh block of the same kind."""
+        """A new context manager of the same kind."""
         return type(self)()
 
     def __enter__(self) -> Any:
@@ -97,11 +98,11 @@ class Modal:
 
 
 class _Recording(Modal):
-    """Sets `modes.recording` for a `with` block, or around every call of a decorated function."""
+    """Sets `modes.recording` in a `with` block, or in every call of a decorated function."""
 
     def __init__(self, recording: bool) -> None:
         self._recording = recording
-        self._before: list[int] = []                # a stack: one object may be entered again inside itself
+        self._before: list[int] = []                # a stack: an object may be entered again inside itself
 
     def clone(self) -> _Recording:
         """Another block that sets the same."""
@@ -109,16 +110,16 @@ class _Recording(Modal):
 
     def __enter__(self) -> None:
         self._before.append(modes.recording)
-        keep = modes.recording & ~GRAD              # forward mode goes on, as in PyTorch
+        keep = modes.recording & ~GRAD              # forward mode stays on, as in PyTorch
         modes.recording = keep | (self._recording and not modes.inference)
 
     def __exit__(self, *exception: object) -> None:
-        # this bit alone: an interceptor or a dual level may have begun in the block, and go on after it
+        # only this bit: an interceptor or a dual level may have begun in the block and outlive it
         modes.recording = (modes.recording & ~GRAD) | (self._before.pop() & GRAD)
 
 
 def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> Any:
-    """Run each stretch of a generator in a block, and what happens between two stretches in the caller's modes."""
+    """Run each step of a generator in a block, and the code between two steps in the caller's modes."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -137,7 +138,7 @@ def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> A
                 with block():
                     generator.close()
                 raise
-            except BaseException as error:          # handed into the generator, as `throw` asks
+            except BaseException as error:          # passed into the generator, as `throw` requires
                 step, value = generator.throw, error
 
     return wrapped
@@ -157,7 +158,7 @@ class no_grad(_Recording):
         def __new__(cls, function: Any = None) -> Any: ...
     else:
         def __new__(cls, function: Any = None) -> Any:
-            """`@no_grad` without parentheses decorates too."""
+            """`@no_grad` without parentheses is a decorator too."""
             return super().__new__(cls) if function is None else no_grad()(function)
 
 
@@ -175,12 +176,12 @@ class enable_grad(_Recording):
         def __new__(cls, function: Any = None) -> Any: ...
     else:
         def __new__(cls, function: Any = None) -> Any:
-            """`@enable_grad` without parentheses decorates too."""
+            """`@enable_grad` without parentheses is a decorator too."""
             return super().__new__(cls) if function is None else enable_grad()(function)
 
 
 class set_grad_enabled(_Recording):
-    """Switch recording on or off, at once; as a `with` block also back at its end."""
+    """Switch recording on or off immediately; as a context manager, restore the previous state on exit."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
@@ -204,7 +205,7 @@ def is_multithreading_enabled() -> bool:
 
 
 class set_multithreading_enabled(Modal):
-    """Let backward passes of this thread run lanes in threads or not, at once; as a `with` block back at its end."""
+    """Set immediately whether backward passes of this thread run lanes in threads; as a context manager, restore on exit."""
 
     def __init__(self, mode: bool) -> None:
         self._mode, self._before = bool(mode), modes.multithreading

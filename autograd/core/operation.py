@@ -1,6 +1,7 @@
 # cython: annotation_typing=True
-"""Operation: a built-in Function. Its forward is handed arrays, and its backward whatever flows: arrays in an ordinary
-pass, Tensors when a graph of the backward pass is wanted. And the three operations that the machinery itself needs.
+"""Operation: the base of built-in operations, and the operations that the core itself uses (SumTo, Expand, Cast, Conj).
+
+forward() gets arrays. backward() gets arrays in an ordinary pass, and Tensors when the pass itself is recorded.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ class OperationNode(Node):
     makes_gradients = True
     keeps_attributes = True
     operation: Any = None                            # the Operation, in its node class
-    given: tuple[Any, ...]                           # what a declared operation was called with
-    values: Any = None                               # what was saved, while backward runs
+    given: tuple[Any, ...]                           # the arguments of a declared operation
+    values: Any = None                               # the saved values, while backward runs
 
     def save(self, *arrays: Any) -> None:
-        """Keep inputs or outputs of forward for backward, where they come back (as `saved`) joined to the graph.
+        """Save inputs or outputs of forward for backward, which reads them from `saved`, connected to the graph.
 
-        Integer and boolean arrays made on the way may be kept too: they have no derivative.
+        Intermediate integer and boolean arrays may be saved too: they have no derivative.
         """
         self.saved = arrays
 
@@ -47,11 +48,11 @@ class OperationNode(Node):
         return unpack(self, create)
 
     def run(self, g: Any, create: bool) -> Any:
-        """Hand the gradients to the operation's backward, as arrays or Tensors."""
+        """Call the operation's backward with the gradients, as arrays or Tensors."""
         ctx = self
         if self.saved is not None:
             values = unpack(self, create)
-            # setdefault is one step: of threads that go through one graph, a single one gets the node itself
+            # setdefault is atomic: of several threads in one graph, only one gets the node itself
             if vars(self).setdefault("values", values) is not values:
                 ctx = twin(self)
                 ctx.values = values
@@ -68,7 +69,7 @@ class OperationNode(Node):
         return grads
 
     def joined(self, grads: Sequence[Any]) -> list[Any]:
-        """The gradients of the inputs, Tensors, as functions of the inputs that `joins` names."""
+        """The gradients of the inputs, as Tensors that are functions of the inputs that `joins` names."""
         out = list(grads)
         if modes.recording & GRAD:
             for place, inputs in enumerate(self.joins):
@@ -80,7 +81,7 @@ class OperationNode(Node):
         return out
 
     def apply(self, *grads: Any) -> Any:
-        """Run this node's backward on Tensors: one gradient (or None) per input, alone if there is one input."""
+        """Run this node's backward on Tensors. Returns one gradient (or None) per input, not in a tuple if it is one."""
         return call_node(self, grads)
 
     def __call__(self, *grads: Any) -> Any:
@@ -92,20 +93,20 @@ class OperationNode(Node):
 
 
 def twin(node: OperationNode) -> OperationNode:
-    """A node with the same content, to run at the same time."""
+    """A copy of the node, which another thread can run at the same time."""
     other = type(node)()
     other.edges, other.saved, other.meta, other.hooks = node.edges, node.saved, node.meta, None
     other.seq, other.lane, other.outputs = node.seq, node.lane, node.outputs
     other.given = getattr(node, "given", ())         # of a declared operation
-    content = vars(node).copy()                      # one step too: the other thread takes `values` away when it is done
+    content = vars(node).copy()                      # atomic too: the other thread removes `values` when it is done
     content.pop("values", None)
     vars(other).update(content)
     return other
 
 
 def call_node(node: Node, grads: tuple[Any, ...]) -> Any:
-    """Run a built-in node for a user, on Tensors, recorded if recording is on. TypeError unless there is a Tensor (or, of
-    several, None) for each output of the call."""
+    """Run a built-in node on a user's Tensors, recorded if recording is on. TypeError unless there is a Tensor for each
+    output (or, of several, None)."""
     if len(grads) != node.outputs:
         raise TypeError(f"{node.name()}: expected {node.outputs} arguments, got {len(grads)} instead")
     for number, g in enumerate(grads):
@@ -118,24 +119,24 @@ def call_node(node: Node, grads: tuple[Any, ...]) -> Any:
 
 
 class Operation:
-    """A built-in Function: `forward(ctx, *arrays, **settings)` computes on arrays; `backward(ctx, *gs)` is written in
-    operators and operations that take arrays and Tensors alike. apply() on arrays alone gives arrays.
+    """A built-in Function: `forward(ctx, *arrays, **settings)` computes on arrays; `backward(ctx, *gs)` uses operators and
+    operations that accept arrays and Tensors. apply() returns arrays if all arguments are arrays.
 
-    `mixes`: inputs may differ in dtype and shape, and gradients are brought back to each input's.
+    `mixes`: inputs may differ in dtype and shape; gradients are reduced and cast to each input's.
     """
 
     node: Any = OperationNode
     mixes = False
     view = False                      # the output shares memory with the first input
-    any_float = False                 # forward takes bfloat16 as it is, as a view's does; else in_float32() stands between
-    like_first = False                # the result has the first input's dtype, whatever the others'
-    real = False                      # it is for real numbers only: complex ones are refused
-    # For each input, the inputs that its gradient is a function of under create_graph although the derivative is zero, since
-    # PyTorch's backward operation is handed them: a second pass goes on there, with zeros (or with None).
+    any_float = False                 # forward accepts bfloat16, as a view's does; otherwise in_float32() converts
+    like_first = False                # the result has the first input's dtype
+    real = False                      # complex inputs are rejected
+    # For each input, the inputs on which its gradient depends in the graph although the derivative is zero, since PyTorch's
+    # backward operation takes them as arguments: a second pass continues there, with zeros (or with None).
     joins: tuple[tuple[int, ...], ...] | None = None
     joins_zeros = True
-    span: int = 0                     # its number in what a profiler records
-    batched: Any = None               # its rule for batches of samples, see batching.py; without one it is called for each
+    span: int = 0                     # the number of its spans
+    batched: Any = None               # its rule for vmap(), see batching.py; None: called once per sample
 
     @staticmethod
     def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:
@@ -161,8 +162,8 @@ class Operation:
         seen = half = False
         node: OperationNode = cls.node()
         node.saved = None
-        arrays: list[Any] = [node]                   # what forward gets
-        tensor: TensorBase                           # types of variables are those of C in a compiled core
+        arrays: list[Any] = [node]                   # the arguments of forward
+        tensor: TensorBase                           # a C type in the compiled core
         for a in args:
             if isinstance(a, Tensor):
                 tensor = a
@@ -201,7 +202,7 @@ class Operation:
 
     @classmethod
     def record(cls, node: OperationNode, args: tuple[Any, ...], arrays: list[Any], output: Any) -> Any:
-        """Make `node` the origin of the outputs, the Tensors that come back."""
+        """Make `node` the origin of the outputs; returns these as Tensors."""
         outs = tuple([result(z) for z in output]) if type(output) is tuple else (result(output),)
         if cls.view:
             join_views(outs[0], args[0])
@@ -225,7 +226,7 @@ def demand_real(node: OperationNode, arrays: list[Any]) -> None:
 
 
 def pack_saved(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tuple[Any, ...]) -> None:
-    """Turn the arrays that forward saved into the tensors that they belong to."""
+    """Replace the arrays that forward saved by the tensors that hold them."""
     values: list[Any] = []
     for saved in node.saved:
         owner = next((a for a, array in zip(args, arrays, strict=True) if array is saved), None)
@@ -238,7 +239,7 @@ def pack_saved(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], ou
     pack(node, tuple(values), outs)
 
 
-# --- bringing gradients to an input's shape and dtype ----------------------------------------------------------------
+# --- gradients in the input's shape and dtype ------------------------------------------------------------------------
 
 def sum_to_like(g: Any, shape: Sequence[int], dtype: Any) -> Any:
     """Sum g over the dimensions that broadcasting added to `shape`, and cast it to `dtype`; arrays and Tensors alike."""
@@ -250,11 +251,11 @@ def sum_to_like(g: Any, shape: Sequence[int], dtype: Any) -> Any:
 
 
 class SumTo(Operation, name="Sum"):
-    """The sum over the dimensions along which an array of `shape` was repeated; the adjoint of Expand."""
+    """The sum over the dimensions along which an array of `shape` was broadcast; the adjoint of Expand."""
 
     @staticmethod
     def forward(ctx: Any, g: Any, *, shape: Sequence[int]) -> Any:
-        """Sum over added leading dimensions, and over those of size 1 in `shape`."""
+        """Sum over added leading dimensions, and over dimensions of size 1 in `shape`."""
         ctx.shape = g.shape
         extra = g.ndim - len(shape)
         repeated = tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
@@ -262,25 +263,25 @@ class SumTo(Operation, name="Sum"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Repeat it again."""
+        """Broadcast the gradient."""
         return Expand.apply(g, shape=ctx.shape)
 
 
 class Expand(Operation):
-    """x repeated to `shape` by broadcasting, as a view; what may be written to it, views.py decides."""
+    """x broadcast to `shape`, as a view; views.py decides whether it may be written to."""
 
     view = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, shape: Sequence[int]) -> Any:
-        """A view of x with strides 0 along what is repeated, as by np.broadcast_to."""
+        """A view of x with stride 0 along broadcast dimensions, as from np.broadcast_to."""
         ctx.shape = x.shape
         if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind != "V" and x.size:
             strides = [0] * (len(shape) - x.ndim)
             for have, step, want in zip(x.shape, x.strides, shape[len(strides):], strict=True):
                 strides.append(step if have == want else 0 if have == 1 else -1)
             if -1 not in strides:
-                return np.ndarray(shape, x.dtype, x, 0, tuple(strides))        # 0.5 us, below it is 5
+                return np.ndarray(shape, x.dtype, x, 0, tuple(strides))        # 0.5 us; np.broadcast_to takes 5
         out = np.broadcast_to(x, shape)
         if type(x) is np.ndarray and x.flags.writeable:
             out.flags.writeable = True
@@ -288,7 +289,7 @@ class Expand(Operation):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Sum what was repeated."""
+        """Sum over the broadcast dimensions."""
         return SumTo.apply(g, shape=ctx.shape)
 
 
@@ -311,9 +312,9 @@ class Cast(Operation, name="ToCopy"):
 
 
 def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any], like_first: bool = False) -> Any:
-    """call(*args, **settings) of bfloat16 operands as PyTorch has it: in float32, and rounded once. So are its gradients,
-    of any order, for which nobody else has to know this dtype. A wider float among the operands makes the result wider,
-    unless it is `like_first`.
+    """call(*args, **settings) of bfloat16 operands as in PyTorch: computed in float32 and rounded once. So are its gradients
+    of any order, so that rules need not support this dtype. A wider float operand makes the result wider, unless
+    `like_first`.
     """
     given = [a for a in args if isinstance(a, (Tensor, np.ndarray)) and category(a.dtype) > 1]
     bfloat16 = next(a.dtype for a in given if a.dtype.kind == "V")
@@ -331,7 +332,7 @@ def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any], like_fi
 
 
 class Join(Operation):
-    """g itself, as a function of further tensors too, whose gradients are zeros or, without `zeros`, None."""
+    """g itself, also as a function of more tensors, whose gradients are zeros or, without `zeros`, None."""
 
     any_float = True
 
@@ -343,7 +344,7 @@ class Join(Operation):
 
     @staticmethod
     def backward(ctx: Any, u: Any) -> Any:
-        """All of it for g."""
+        """The gradient of g is the gradient itself."""
         zeros = [None if like is None else np.zeros(*like) for like in ctx.given]
         return (u, *zeros) if u.__class__ is np.ndarray else (u, *[None if z is None else result(z) for z in zeros])
 

@@ -1,4 +1,4 @@
-"""out=: the result of an operation written into a tensor that the caller has."""
+"""out=: write the result of an operation into the caller's tensor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tensor import Tensor
 from .views import MSG_OVERLAP, overlaps
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Nodes and functions that do not cast what they write to `out`, as in PyTorch
+# Nodes and functions that do not cast their result to the dtype of `out`, as in PyTorch
 EXACT = frozenset((
     "Abs", "BitwiseNot", "Ceil", "Floor", "Frac", "Neg", "Round", "Sign", "Trunc", "addmm", "amax", "amin", "argmax",
     "argmin", "bmm", "clamp", "conj_physical", "diag", "dot", "index_select", "kthvalue", "logcumsumexp", "masked_select",
@@ -29,13 +29,14 @@ EXACT = frozenset((
 
 
 def detached(value: Any) -> Any:
-    """A Tensor without its graph; anything else as it is."""
+    """A Tensor without its graph; other values unchanged."""
     return value.detach() if isinstance(value, Tensor) else value
 
 
 def into(out: Any, value: Any, *inputs: Any, name: str = "", dtype: Any = None) -> Tensor:
-    """Write `value` into `out`, which takes its shape if it has another. RuntimeError where a gradient would be lost, where
-    the operation's `name` is one that does not cast, and where the argument `dtype` gave a result of another dtype."""
+    """Write `value` into `out`, which is resized if its shape differs. RuntimeError if a gradient would be lost, if the
+    operation `name` does not cast, or if the argument `dtype` differs from out's dtype.
+    """
     if not isinstance(out, Tensor):
         raise TypeError(f"out= must be a Tensor, not {type(out).__name__}")
     if modes.recording & GRAD and any(isinstance(x, Tensor) and x.requires_grad for x in (out, *inputs)):
@@ -66,7 +67,7 @@ def into(out: Any, value: Any, *inputs: Any, name: str = "", dtype: Any = None) 
 
 
 def takes_out(operation: F) -> F:
-    """Let a function that returns one Tensor, or a tuple of them, take `out=` as well: one Tensor, or as many."""
+    """Add the argument `out=` to a function that returns a Tensor or a tuple of Tensors."""
 
     @functools.wraps(operation)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -75,7 +76,7 @@ def takes_out(operation: F) -> F:
         out = kwargs.pop("out", None)
         if out is None:
             return operation(*args, **kwargs)
-        with suspended() if casting.used else nullcontext():      # what goes to `out` is not cast, as in PyTorch
+        with suspended() if casting.used else nullcontext():      # autocast does not apply with `out`, as in PyTorch
             value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
         inputs, name, dtype = (*args, *kwargs.values()), operation.__name__, kwargs.get("dtype")
         if not isinstance(value, tuple):
@@ -88,7 +89,7 @@ def takes_out(operation: F) -> F:
 
 
 def check_apart(out: Any, *inputs: Any) -> None:
-    """RuntimeError if `out` shares memory with an input, or has two elements in one place: writing would go wrong."""
+    """Raise RuntimeError if `out` shares memory with an input, or if two of its elements share memory."""
     if isinstance(out, Tensor):
         if overlaps(out.array):
             raise RuntimeError(MSG_OVERLAP)
@@ -98,7 +99,7 @@ def check_apart(out: Any, *inputs: Any) -> None:
 
 
 def takes_out_apart(operation: F) -> F:
-    """takes_out() for operations that read their inputs while they write: `out=` must share no memory with them."""
+    """takes_out() for operations that read their inputs while writing: `out=` must not share memory with them."""
     writing = takes_out(operation)
 
     @functools.wraps(operation)

@@ -1,8 +1,9 @@
-"""Writes that the library makes on its own, such as a broadcast of buffers between two forward passes.
+"""Writes by the library itself, such as a broadcast of buffers between two forward passes.
 
-A write of the user's invalidates what nodes have saved of the memory. One of these must not, as the user has changed
-nothing: nodes keep the values that they saved. The memory stays the same, so that views, detach() and numpy() see the new
-values."""
+A user's write invalidates the values that nodes saved from the memory. A write by the library must not, as the user has
+changed nothing: nodes keep the values that they saved. The memory stays the same, so views, detach() and numpy() see the new
+values.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .versions import KeptVersions
 
 
 def keep_saved(tensors: Iterable[Any]) -> None:
-    """From now on, let nodes keep what they save of these tensors when overwrite() changes them."""
+    """From now on, nodes keep the values they save from these tensors when overwrite() changes them."""
     for t in tensors:
         counter = t.counter
         if counter is None or counter.kept is None:
@@ -25,8 +26,8 @@ def keep_saved(tensors: Iterable[Any]) -> None:
 
 
 def overwrite(tensors: Sequence[Any], values: Sequence[Any]) -> None:
-    """Write values into the tensors' memory, where they differ in a bit."""
-    changed: dict[Any, list[tuple[Any, Any]]] = {}   # by counter: aliases have one
+    """Write values into the tensors' memory if any bit differs."""
+    changed: dict[Any, list[tuple[Any, Any]]] = {}   # by counter, which aliases share
     for t, new in zip(tensors, values, strict=True):
         if not same_bits(t.array, new):
             changed.setdefault(shared_counter(t), []).append((t.array, new))
@@ -40,5 +41,5 @@ def overwrite(tensors: Sequence[Any], values: Sequence[Any]) -> None:
 
 
 def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays of one shape and dtype have the same bits, nan's too."""
+    """Whether two arrays of the same shape and dtype are bitwise equal, including nan."""
     return bool(a.tobytes() == b.tobytes())

@@ -1,6 +1,7 @@
-"""Lanes: independent pieces of work, each in a thread. NumPy and BLAS release the GIL, so lanes run at once.
+"""Lanes: independent pieces of work, each in its own thread. NumPy and BLAS release the GIL, so lanes run in parallel.
 
-What a lane records carries its number, and the engine runs it backward in parallel again."""
+Nodes that a lane records carry its number, and the engine runs their backward in parallel too.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +17,14 @@ from .modes import modes
 
 
 class Lane(int):
-    """A lane's number, the processor cores that its threads run on (None: any), and what names it in an exception, forward
-    and backward."""
+    """A lane's number, the cores that its threads run on (None: any), and a function that names it in exceptions."""
 
     cores: frozenset[int] | None = None
     named: Callable[[Exception], Exception] | None = None
 
     @classmethod
     def on(cls, number: int, cores: frozenset[int] | None, named: Callable[[Exception], Exception] | None = None) -> Lane:
-        """Lane `number`, on these cores."""
+        """The lane `number` on these cores."""
         lane = cls(number)
         lane.cores, lane.named = cores, named
         return lane
@@ -32,7 +32,7 @@ class Lane(int):
 
 @contextlib.contextmanager
 def bound_to(cores: frozenset[int]) -> Iterator[None]:
-    """This thread on these cores only; afterwards on those from before."""
+    """Bind this thread to these cores, and restore its previous affinity afterwards."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -42,10 +42,11 @@ def bound_to(cores: frozenset[int]) -> Iterator[None]:
 
 
 def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None = None) -> list[Any]:
-    """Call all thunks at once, each in a thread, with the caller's modes; their results in order.
+    """Call all thunks in parallel, each in a thread, with the caller's modes. Returns their results in order.
 
-    The first thunk runs in the calling thread. If some raise, the first one's exception (by position) is raised here after
-    all have ended, with its own traceback; if its lane has a name for it, as the cause of what that gives."""
+    The first thunk runs in the calling thread. If thunks raise, the exception of the first (by position) is raised after all
+    have ended, with its own traceback. If its lane names it, it becomes the cause of the exception that names it.
+    """
     numbers = range(len(thunks)) if lanes is None else lanes
     jobs = [_Job(thunk, {"lane": lane}) for thunk, lane in zip(thunks, numbers, strict=True)]
     taken = {this_core()}
@@ -68,7 +69,7 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
 
 @contextlib.contextmanager
 def outside_lanes() -> Iterator[None]:
-    """What a lane records in here belongs to none, as where lanes have met and one of them works for all."""
+    """A block whose nodes belong to no lane, as when lanes synchronize and one of them works for all."""
     before, modes.lane = modes.lane, None
     try:
         yield
@@ -77,7 +78,7 @@ def outside_lanes() -> Iterator[None]:
 
 
 def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
-    """Call thunk in a thread of its own, with the caller's modes: it has all of Python's recursion limit before it."""
+    """Call thunk in a new thread, with the caller's modes and Python's whole recursion limit."""
     job = _Job(thunk, {})
     job.start()
     job.done.acquire()
@@ -87,7 +88,7 @@ def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
 
 
 class _Job:
-    """One thunk, the modes that it is called in, and its result; `done` can be acquired once it has run."""
+    """A thunk, the modes in which it is called, and its result; `done` can be acquired after it has run."""
 
     def __init__(self, thunk: Callable[[], Any], changes: dict[str, Any]) -> None:
         self.thunk = thunk
@@ -98,7 +99,7 @@ class _Job:
         self.done = threading.Lock()
 
     def start(self, taken: set[int] | None = None) -> None:
-        """Run in a worker; if the caller works as well, not on the cores `taken`."""
+        """Run in a worker; if the caller works too, not on the cores `taken`."""
         self.done.acquire()
         worker = workers.take()
         if taken is not None:

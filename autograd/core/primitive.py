@@ -1,8 +1,10 @@
-"""Calls that make no node and are still one thing: a draw, an ordering, an optimiser's step, a write, a read of a value.
+"""Decorators for functions that are recorded as one call although they create no node: random draws, sorting, an optimizer's
+step, writes, reads of a value.
 
-Operations say what a function is, by the decorators here, as PyTorch's tags on its operators do. An Interceptor that
-`sees_calls` is told of them, beside the calls of operations: trace_step()'s is one. While there is none in any thread,
-`watchers` is empty, and asking costs a call 15 ns; a decorated function costs 0.1 us more."""
+They classify a function, as PyTorch's tags on operators do. An Interceptor with `sees_calls`, such as trace_step()'s,
+receives these calls and those of operations. While no thread has one, `watchers` is empty: the test costs 15 ns a call, and
+a decorated function 0.1 us.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,15 @@ watchers: list[Interceptor] = process.call_watchers  # of all threads: hot code 
 
 
 def primitive(function: F) -> F:
-    """Declare a function that computes on arrays, draws random numbers, or changes what is in no Tensor. It is one call,
-    whatever it calls in turn, that can be made again with the same arguments. It returns an array, a Tensor, or None.
+    """Declare a function that computes on arrays, draws random numbers, or changes state outside Tensors. It is one call,
+    whatever it calls itself, and can be repeated with the same arguments. It returns an array, a Tensor, or None.
 
     >>> @primitive
     ... def keep_mask(shape, p): return default_generator().numpy.random(shape) >= p
     """
 
-    # an operation of arrays is one for a profiler too; an optimiser's step has a name of its own there
-    module = getattr(function, "__module__", None) or OPERATIONS[0]          # a method of arrays has none
+    # the profiler shows a function of arrays as an operation; an optimizer's step has its own name there
+    module = getattr(function, "__module__", None) or OPERATIONS[0]          # methods of arrays have no module
     span = operation_number(function.__name__) if module.startswith(OPERATIONS) else -1
 
     @functools.wraps(function)
@@ -51,8 +53,8 @@ def primitive(function: F) -> F:
 
 
 def spanned(function: F) -> F:
-    """Declare a function of Tensors that makes no node, and yet is an operation for a profiler: it makes a tensor of no
-    others, or looks at values."""
+    """Declare a function of Tensors that creates no node but is an operation for the profiler: it creates a tensor or reads
+    values."""
     span = operation_number(function.__name__)
 
     @functools.wraps(function)
@@ -70,8 +72,8 @@ def spanned(function: F) -> F:
 
 
 def shortcut(function: F) -> F:
-    """Declare a function of arrays, a question about their values, whose True lets the code that follows take a quicker
-    way. A replay of the step asks again. After a False the code must be right whatever the values are."""
+    """Declare a predicate on the values of arrays that permits a faster path if True. A replayed step evaluates it again.
+    The code after False must be correct for all values."""
 
     @functools.wraps(function)
     def asked(*args: Any) -> bool:
@@ -83,7 +85,7 @@ def shortcut(function: F) -> F:
 
 
 def data_dependent(function: F) -> F:
-    """Declare a function whose result has a size that depends on values, or that goes other ways for other values."""
+    """Declare a function whose result's size, or whose control flow, depends on values."""
 
     @functools.wraps(function)
     def reading(*args: Any, **kwargs: Any) -> Any:
@@ -95,37 +97,37 @@ def data_dependent(function: F) -> F:
 
 
 def computed(forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: T) -> T:
-    """A declared operation has made `out`, see Interceptor.computed. Returns it."""
+    """Notify watchers that a declared operation computed `out`, and return it; see Interceptor.computed."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.computed(forward, arrays, inputs, out)
     return out
 
 
 def value_read(what: str) -> None:
-    """`what` is about to read a tensor's values into Python."""
+    """Notify watchers that `what` is about to read a tensor's values into Python."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.value_read(what)
 
 
 def value_written(array: Any, source: Any, index: Any = ...) -> None:
-    """array[index] = source is about to be made. Said before, since a watcher looks at what was there."""
+    """Notify watchers before array[index] = source, while the old values can still be read."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.value_written(array, source, index)
 
 
 def grad_assigned(leaf: Any, value: Any) -> None:
-    """leaf.grad = value has been made."""
+    """Notify watchers that `value` was assigned to leaf.grad."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.grad_assigned(leaf, value)
 
 
 def drawn() -> None:
-    """Random numbers are about to be drawn."""
+    """Notify watchers that random numbers are about to be drawn."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.drawn()
 
 
 def side_effect(what: str) -> None:
-    """`what` begins, which neither a tensor nor a call shows."""
+    """Notify watchers that `what` begins, which no tensor and no call shows."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.side_effect(what)

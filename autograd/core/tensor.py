@@ -39,12 +39,11 @@ MSG_DEEPCOPY = (
 
 
 class TensorBase:
-    """What a Tensor holds, and the methods that are no operations; in a compiled core a C struct, see tensor.pxd.
+    """The fields of a Tensor and its methods that are not operations; a C struct in the compiled core, see tensor.pxd.
 
-    `array` is the NumPy array itself. `tracked` says that gradients (bit GRAD) or tangents (bit DUAL, inside a dual level
-    only) flow to or through this tensor; `edge` is (node, output number) of the call that made it, None for a leaf.
-    `counter` counts writes to memory that this tensor shares with aliases (None while there are none), `base` is the tensor
-    that this one is a view of."""
+    `array` is the NumPy array. `tracked` has the bit GRAD if gradients, and the bit DUAL if tangents, flow to or through the
+    tensor. `edge` is (node, output number) of the call that created it, None for a leaf. `counter` counts the writes to
+    memory shared with aliases (None while there are none); `base` is the tensor of which this one is a view."""
 
     __slots__ = ("__dict__", "__weakref__", "array", "counter", "edge", "tracked")
 
@@ -52,16 +51,16 @@ class TensorBase:
     edge: Edge | None
     tracked: int
     counter: Any
-    hooks: NodeHooks | None = None    # from here on what few tensors have: kept in __dict__ where it is not None
+    hooks: NodeHooks | None = None    # from here on rare attributes, stored in __dict__ if they are not None
     accumulator: Any = None
     base: Any = None
     dual: Any = None                  # (level, tangent): see forward_mode.py
-    view_from: str = ""               # a view that must not be written to: what it came from, see views.VIEWS_FROM
-    made_at: Any = None               # of a view made in inference mode: the version of its memory then
-    collects: bool = False            # of such a view: whether it was told itself to require a gradient, which it then gets
+    view_from: str = ""               # of a view that must not be written to: its origin, see views.VIEWS_FROM
+    made_at: Any = None               # of a view created in inference mode: the version of its memory then
+    collects: bool = False            # of such a view: whether requires_grad was set on it, so that it gets a gradient
     _grad: Any = None
 
-    # --- what it is ---------------------------------------------------------------------------------------------
+    # --- properties ---------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Size:
@@ -70,7 +69,7 @@ class TensorBase:
 
     @property
     def dtype(self) -> dtypes.TensorDType:
-        """The element type, which NumPy takes for its own dtype."""
+        """The element type, which NumPy accepts as a dtype."""
         return dtypes.of_tensors[self.array.dtype]
 
     @property
@@ -115,7 +114,7 @@ class TensorBase:
         if flag and self.array.dtype.kind not in "fcV":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
                                f"this one is {self.array.dtype}")
-        if self.made_at is not None:                 # a view made in inference mode: its base says so too
+        if self.made_at is not None:                 # a view created in inference mode: so does its base
             self.collects = bool(flag)
             flag = flag or bool(self.base.tracked & GRAD)
         self.tracked = (self.tracked & DUAL) | bool(flag)
@@ -162,9 +161,9 @@ class TensorBase:
         self.grad = None
 
     def accumulate_grad(self, g: Any, create: bool, owned: bool = False) -> None:
-        """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph.
+        """Add g (an array; a Tensor if `create`) to .grad: in place, or as a new Tensor if it must keep a graph.
 
-        owned: nobody else holds the array g, so that .grad may be this very array."""
+        owned: there is no other reference to the array g, so .grad may keep it."""
         held = self._grad
         if create:
             self._grad = g if held is None else held + g
@@ -187,10 +186,10 @@ class TensorBase:
             if held.counter is not None or held.edge is not None:
                 shared_counter(held).value += 1
 
-    # --- out of the graph, into NumPy ------------------------------------------------------------------------------
+    # --- detaching, conversion to NumPy ----------------------------------------------------------------------------
 
     def detach(self) -> Tensor:
-        """The same memory as a leaf that needs no gradient; writes to either are seen by both."""
+        """A leaf on the same memory that requires no gradient; both see writes to either."""
         if not isinstance(self, TensorBase):
             raise no_tensor(self, "detach")
         alias = result(self.array)
@@ -199,7 +198,7 @@ class TensorBase:
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory."""
+        """A leaf on the same memory whose writes are not counted. Assignment replaces the memory."""
         alias = result(self.array)
         alias.counter = self.counter if isinstance(self.counter, InferenceCounter) else None
         if self.array.ndim > 2:                     # neither may move in view(), see ops/shape/views.py
@@ -214,19 +213,19 @@ class TensorBase:
         if self.tracked & GRAD and value.array.dtype.kind not in "fcV":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
                                f"{value.array.dtype}")
-        shared_counter(self).value += 1             # what was saved of the old memory is no longer this tensor
+        shared_counter(self).value += 1             # values saved from the old memory are no longer this tensor's
         self.array = value.array
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """The array itself, memory shared. Refused when a gradient would be lost: the tensor requires grad, and recording is
-        on; unless `force`."""
+        """The array itself, without a copy. RuntimeError if a gradient would be lost (the tensor requires grad and recording
+        is on), unless `force`."""
         if watchers:
             value_read("numpy()")
         if not force and self.tracked & modes.recording & GRAD:
             raise RuntimeError(MSG_NUMPY)
         if self.array.ndim > 2:
             shared_counter(self)                    # it may not move in view() any more, see ops/shape/views.py
-        return np.asarray(self.array)               # of an AbsentArray too
+        return np.asarray(self.array)               # also for an AbsentArray
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
@@ -308,7 +307,7 @@ class TensorBase:
             base = self.base
             if base is None or base.edge is not None:
                 start(copied, self.array.copy("K"))
-            else:                                    # copies of views of one memory share one memory again
+            else:                                    # copies of views of the same memory share memory again
                 copy = base.__deepcopy__(memo)
                 array = moved_to(self.array, base.array, copy.array)
                 start(copied, self.array.copy("K") if array is None else array)
@@ -378,18 +377,18 @@ else:
 
 
 class Tensor(TensorMethods):
-    """An n-dimensional array that remembers how it was computed.
+    """An n-dimensional array that records how it was computed.
 
-    Called as in PyTorch: Tensor() is empty; Tensor(2, 3) is memory of that shape, with whatever it holds; Tensor([1, 2])
-    or Tensor(array) are these values in the default dtype; Tensor(tensor) is a tensor on the same memory, of the same dtype.
-    For data use `autograd.tensor(values)`, which keeps the values' own kind (integers stay integers) and takes a dtype."""
+    The constructor is PyTorch's: Tensor() is empty; Tensor(2, 3) is uninitialized memory of that shape; Tensor([1, 2]) and
+    Tensor(array) have these values in the default dtype; Tensor(tensor) shares the tensor's memory and dtype. For data use
+    `autograd.tensor(values)`, which keeps the kind of the values (integers stay integers) and accepts a dtype."""
 
-    __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
+    __array_ufunc__ = None            # ndarray * tensor calls Tensor.__rmul__
     __hash__ = object.__hash__        # by identity, although == compares elements
 
 
 class Parameter(Tensor):
-    """A leaf that a Module counts among its parameters: it requires grad unless told otherwise."""
+    """A leaf that a Module registers as a parameter; it requires grad by default."""
 
     __slots__ = ()
 
@@ -405,7 +404,7 @@ class Parameter(Tensor):
 
 
 class AccumulateGrad(Node):
-    """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
+    """The graph's end at a leaf: adds arriving gradients to `variable.grad`."""
 
     __slots__ = ("variable",)
 
@@ -424,19 +423,20 @@ class AccumulateGrad(Node):
 
 
 def no_tensor(value: Any, name: str) -> TypeError:
-    """The error of Tensor.name(value). Compiled methods do not check `self`, and would crash: map(Tensor.item, [1.0])."""
+    """The error of Tensor.name(value) for a value that is not a Tensor. Compiled methods do not check `self`, and would
+    crash: map(Tensor.item, [1.0])."""
     return TypeError(f"Tensor.{name}() requires a Tensor, not {type(value).__name__}")
 
 
 def edge_of(tensor: Any) -> Edge | None:
-    """The edge that leads to where `tensor` came from; None for one that needs no gradient."""
+    """The edge from `tensor` to its origin; None if it requires no gradient."""
     if tensor.edge is not None or not tensor.tracked & GRAD:
         return tensor.edge
     accumulator = tensor.accumulator
     if accumulator is not None:
         accumulator = accumulator()
     if accumulator is None:
-        if tensor.made_at is not None:               # as in PyTorch: it requires a gradient, which nobody gets
+        if tensor.made_at is not None:               # as in PyTorch it requires a gradient, but never gets one
             demand_fresh(tensor)
             if not tensor.collects:
                 return None
@@ -460,11 +460,11 @@ def start(tensor: TensorBase, array: Any) -> None:
 
 
 def result(array: Any) -> Tensor:
-    """A new untracked Tensor around what an operation computed; NumPy's scalars become 0-d arrays."""
+    """A new untracked Tensor around an operation's result; NumPy scalars become 0-d arrays."""
     if type(array) is not ndarray:
         if type(array) is Hidden:
             return array.tensor()                    # of vmap(): see batching.py
-        if not (isinstance(array, ndarray) and getattr(array, "part_of", None)):         # dparallel's SliceArray stays one
+        if not (isinstance(array, ndarray) and getattr(array, "part_of", None)):         # keep dparallel's SliceArray
             array = np.asarray(array)
     tensor: Tensor = _made.__new__(_made)
     tensor.array = array
@@ -475,7 +475,7 @@ def result(array: Any) -> Tensor:
 
 
 def moved_to(view: Any, base: Any, copy: Any) -> Any:
-    """The elements of a copy of `base` that a view shows of base; None if the two do not lie alike."""
+    """The elements of a copy of `base` that correspond to a view of base; None if their layouts do not match."""
     offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
     if view.dtype != base.dtype or copy.strides != base.strides or offset < 0 or offset % view.itemsize or (
             min((*view.strides, *copy.strides), default=0) < 0):
@@ -489,13 +489,13 @@ OWN = frozenset(["_grad", "accumulator", "averaged_by", "base", "collects", "dua
 
 
 def attributes(tensor: TensorBase) -> dict[str, Any]:
-    """What users have assigned, as x.tag = 1: without what this library keeps beside it."""
+    """The attributes that users have assigned, such as x.tag = 1, without the library's own."""
     held: dict[str, Any] = getattr(tensor, "__dict__", {})
     return {name: value for name, value in held.items() if name not in OWN} if held else held
 
 
 def restore(cls: Any, array: Any, tracked: bool) -> Tensor:
-    """A leaf from its pickled parts."""
+    """Recreate a leaf from its pickled parts."""
     tensor: Tensor = TensorBase.__new__(cls)
     start(tensor, dtypes.common(array))
     tensor.tracked = tracked
@@ -503,7 +503,7 @@ def restore(cls: Any, array: Any, tracked: bool) -> Tensor:
 
 
 def ensure_hooks(leaf: TensorBase) -> NodeHooks:
-    """A leaf's hooks, made on first use; `post` holds the post-accumulate hooks."""
+    """A leaf's hooks, created on first use; `post` holds the post-accumulate hooks."""
     if leaf.hooks is None:
         leaf.hooks = NodeHooks()
     return leaf.hooks

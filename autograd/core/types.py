@@ -1,7 +1,8 @@
-"""The names of types with Tensor in them that annotations share. For checkers only; the others are in base/types.py.
+"""Type aliases with Tensor in them, for type checkers only; the others are in base/types.py.
 
-Rules of operations run on arrays in an ordinary backward pass and on Tensors in one that makes a graph, so they take and
-return TensorOrArray. A function that gives back the kind that it gets is annotated by the variable Operand."""
+Rules of operations run on arrays in an ordinary backward pass and on Tensors in a recorded one, so they accept and return
+TensorOrArray. A function that returns the kind of its argument is annotated with the variable Operand.
+"""
 
 from __future__ import annotations
 

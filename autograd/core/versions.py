@@ -1,4 +1,4 @@
-"""Counters: how often the memory shared by a tensor and its aliases was written to, and who must not ask."""
+"""Version counters of shared memory. The version of an inference tensor may not be read outside inference mode."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MSG_IN_PLACE = ("Inplace update to inference tensor outside InferenceMode is not
 
 
 class Version:
-    """One version of memory to which the library itself may write (see overwrites.py). Nodes that save the memory hold this
-    object in place of a number, and with it the values from before such a write: they live as long as these nodes."""
+    """One version of memory that the library itself may overwrite (see overwrites.py). Nodes that save the memory hold this
+    object instead of a number, and with it the values from before the overwrite."""
 
     __slots__ = ("__weakref__", "address", "content", "value")
 
     def __init__(self, value: int) -> None:
         self.value: int = value
-        self.content: Any = None                     # the bytes from before the library's write, which began at address
+        self.content: Any = None                     # the bytes from before the overwrite, which began at `address`
         self.address: int = 0
 
     def keep(self, arrays: Sequence[Any]) -> None:
@@ -60,8 +60,7 @@ class Version:
 
 
 class KeptVersions:
-    """The Version at which a counter is, as long as a node holds it; and the one at which this object was made, which nodes
-    know by its number only."""
+    """The current Version of a counter while a node holds it, and the first one, which nodes know only by its number."""
 
     __slots__ = ("_current", "first")
 
@@ -70,14 +69,14 @@ class KeptVersions:
         self._current: weakref.ref[Version] = weakref.ref(self.first)
 
     def current(self, value: int) -> Version | None:
-        """The Version of this number, if a node may have saved the memory at it."""
+        """The Version with this number, if a node may have saved the memory then."""
         if self.first is not None and self.first.value != value and self.first.content is None:
-            self.first = None                        # its values are gone
+            self.first = None                        # its values were overwritten
         version = self._current()
         return version if version is not None and version.value == value else None
 
     def saved(self, value: int) -> Version:
-        """The Version of this number, for a node."""
+        """The Version with this number, for a node."""
         version = self._current()
         if version is None or version.value != value:
             with _lock:                              # replicas may save one buffer at the same time
@@ -89,10 +88,11 @@ class KeptVersions:
 
 
 class Counter:
-    """How often the memory shared by a tensor and its aliases was written to; and its views, which a write moves on.
+    """Counts the writes to memory shared by a tensor and its aliases, and holds its views, which a write updates.
 
-    kept: None, or the versions from which nodes keep what the library overwrites. writer: the count after the last write
-    that left its name, and the name, for the text of an error."""
+    kept: None, or the versions whose values are kept for nodes when the library overwrites the memory.
+    writer: the count after the last named write, and its name, for error messages.
+    """
 
     __slots__ = ("__weakref__", "kept", "value", "views", "writer")
 
@@ -103,21 +103,21 @@ class Counter:
         self.writer: tuple[int, str] | None = None
 
     def count_write(self, writer: str) -> None:
-        """Count a write, and keep the writer's name."""
+        """Count a write and store the writer's name."""
         self.value += 1
         self.writer = self.value, writer
 
     def writer_since(self, then: Any) -> str:
-        """The name of a writer later than `then`, which saved() returned, as a sentence; "" where none left its name."""
+        """A sentence that names a writer since `then`, a result of saved(); "" if no name is known."""
         count = then.value if isinstance(then, Version) else then
         return "" if self.writer is None or self.writer[0] <= count else f" It was overwritten by {self.writer[1]}."
 
     def saved(self) -> Any:
-        """The count, for a node that saves the memory or uses what it saved: a number or a Version."""
+        """The count for a node that saves the memory or reads saved values: a number or a Version."""
         return self.value if self.kept is None else self.kept.saved(self.value)
 
     def recalled(self, array: Any, then: Any) -> Any:
-        """The array as it was when saved() returned `then`, if only the library has overwritten that; else None."""
+        """The array as it was when saved() returned `then`, if only the library has overwritten it; else None."""
         if not isinstance(then, Version) and self.kept is not None and self.kept.first == then:
             then = self.kept.first
         return then.array(array) if isinstance(then, Version) else None
@@ -127,12 +127,12 @@ class Counter:
         return self.value
 
     def refuse_write(self) -> None:
-        """RuntimeError where the memory must not be written to."""
+        """Raise RuntimeError if the memory must not be written to."""
 
 
 class PartCounter(Counter):
-    """The counter of a part of a tensor whose other parts are written to in other threads: counts writes to this part, and
-    those to the whole tensor that are made in another way."""
+    """The counter of one part of a tensor, whose other parts are written to in other threads: counts writes to this part and
+    direct writes to the whole tensor."""
 
     __slots__ = ("_others", "_whole")
 
@@ -141,14 +141,14 @@ class PartCounter(Counter):
         self._whole, self._others = whole, 0
 
     def saved(self) -> int:
-        """How often this part was written to: directly, and through the whole."""
+        """The number of writes to this part, directly or through the whole tensor."""
         return self.value + self._whole.value - self._others
 
     version = saved
 
     @staticmethod
     def count_in_whole(parts: Sequence[PartCounter]) -> None:
-        """Count what was written to parts of one tensor as a write to that; for the parts that is nothing new."""
+        """Count the writes to parts of one tensor as one write to the whole, without counting it in the parts again."""
         if any(part.value for part in parts):
             parts[0]._whole.value += 1
             for part in parts:
@@ -156,13 +156,13 @@ class PartCounter(Counter):
 
 
 class InferenceCounter(Counter):
-    """The counter of a tensor made in inference mode: nobody may ask for the count, outside the mode."""
+    """The counter of a tensor created in inference mode, which may not be read outside the mode."""
 
     __slots__ = ()
 
     @property
     def value(self) -> int:  # type: ignore[override]
-        """0 in inference mode, where writes are not counted."""
+        """0: writes in inference mode are not counted."""
         self.refuse_write()
         return 0
 
@@ -184,18 +184,18 @@ class InferenceCounter(Counter):
         raise RuntimeError(MSG_VERSION)
 
     def refuse_write(self) -> None:
-        """RuntimeError unless in inference mode."""
+        """Raise RuntimeError outside inference mode."""
         if not modes.inference:
             raise RuntimeError(MSG_IN_PLACE)
 
 
 _lock = threading.Lock()
-# Who makes a tensor asks `if inferring:`, and only then what its counter is. Blocks of inference_mode open in any thread.
+# Code that creates tensors tests `if inferring:` before fresh_counter(). Not empty while a thread is in inference_mode.
 inferring: list[None] = process.inference_blocks
 
 
 def count_blocks(change: int) -> None:
-    """A block of inference_mode opens (1) or closes (-1)."""
+    """Count a block of inference_mode that opens (1) or closes (-1)."""
     with _lock:
         if change > 0:
             inferring.append(None)
@@ -204,5 +204,5 @@ def count_blocks(change: int) -> None:
 
 
 def fresh_counter() -> Counter | None:
-    """The counter of a tensor that is made now: none, but in inference mode one that says so."""
+    """The counter of a new tensor: an InferenceCounter in inference mode, else None."""
     return InferenceCounter() if modes.inference else None

@@ -1,9 +1,10 @@
-"""Views and writes: what a write into memory that several tensors share means for the graph.
+"""Views and in-place writes: how a write into memory shared by several tensors changes the graph.
 
-A view knows its base, the tensor whose memory it looks into (never a view itself), and the memory's counter knows all views.
-A write to a view makes the base the output of CopySlices, which takes the base as it was and the values written; a write to
-the base just replaces what the base comes from. Either way every view is then a part of the new base: its node becomes
-AsStrided. The rules are PyTorch's, but views are moved on at the write, not when they are next looked at."""
+A view refers to its base, the tensor that owns the memory (never a view itself), and the memory's counter lists all views. A
+write to a view makes the base the output of CopySlices, a function of the previous base and the written values. A write to
+the base replaces the base's node. In both cases every view becomes a part of the new base: its node is AsStrided. These are
+PyTorch's rules, but views are updated at the write, not at their next use.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +44,11 @@ MSG_OVERLAP = (
 
 
 class Layout(NamedTuple):
-    """Where an array's elements lie in a stretch of `span` units: strides and offset in units.
+    """The layout of an array's elements in a range of `span` units: strides and offset in units.
 
-    A unit is an element. Where one of base and view is complex and the other real, it is a real number: `pairs` says that
-    the elements are complex numbers, of two units each, in a buffer of real numbers."""
+    A unit is an element. If one of base and view is complex and the other real, a unit is a real number: `pairs` is true if
+    the elements are complex numbers of two units each, in a buffer of real numbers.
+    """
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -61,13 +63,13 @@ class Layout(NamedTuple):
         return np.ndarray(self.shape, dtype, buffer, self.offset * size, tuple([s * size for s in self.strides]))
 
     def to_buffer(self, x: Any) -> Any:
-        """A buffer of `span` units that holds x in this layout, and zeros elsewhere."""
+        """A buffer of `span` units with x in this layout and zeros elsewhere."""
         buffer = np.zeros(self.span, x.real.dtype if self.pairs else x.dtype)
         self.of(buffer)[...] = x
         return buffer
 
     def is_all_of(self, x: Any) -> bool:
-        """Whether x, an array of this shape, lies in this layout, and nothing else does: the usual base."""
+        """Whether x, an array of this shape, has this layout without gaps: the usual case for a base."""
         if type(x) is not np.ndarray or not x.flags.c_contiguous:
             return False
         parts = 2 if self.pairs else 1
@@ -75,19 +77,19 @@ class Layout(NamedTuple):
                 and self.strides == tuple([s * parts // x.itemsize for s in x.strides]))
 
     def units(self, x: Any) -> Any:
-        """x, which is_all_of this layout, as a buffer that shares its memory."""
+        """x, for which is_all_of() is true, as a buffer that shares its memory."""
         flat = x.reshape(-1)
         return flat.view(x.real.dtype) if self.pairs else flat
 
     def parts(self) -> Layout:
-        """The layout of the units: with `pairs`, of real and imaginary parts along a new last dimension."""
+        """The layout in units: with `pairs`, real and imaginary parts along a new last dimension."""
         if not self.pairs:
             return self
         return Layout((*self.shape, 2), (*self.strides, 1), self.offset, self.span)
 
 
 def layouts(base: Any, view: Any) -> tuple[Layout, Layout]:
-    """The layouts of a base and of a view of it, in the stretch of memory that both lie in."""
+    """The layouts of a base and of a view of it, in the range of memory that covers both."""
     (start, low, high), (place, first, end) = bounds(base), bounds(view)
     mixed = base.dtype is not view.dtype and (base.dtype.kind == "c") != (view.dtype.kind == "c")
     low, size = min(low, first), min(base.itemsize, view.itemsize) if mixed else base.itemsize
@@ -101,7 +103,7 @@ def layouts(base: Any, view: Any) -> tuple[Layout, Layout]:
 
 
 def bounds(a: Any) -> tuple[int, int, int]:
-    """Addresses: of the first element, where the memory begins that the elements lie in, where it ends."""
+    """Three addresses: the first element, and the begin and end of the memory that the elements cover."""
     start = low = high = address(a)
     for n, step in zip(a.shape, a.strides, strict=True):
         if not n:
@@ -118,22 +120,22 @@ class ViewOfLayout(Operation, name="AsStrided"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
-        """Laid out in a buffer like the base, then looked at like the view."""
+        """Copy x into a buffer with the base's layout, and take the view's layout of it."""
         ctx.base, ctx.view = base, view
         return view.of(base.units(x) if base.is_all_of(x) else base.to_buffer(x)).copy()
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Zeros, with g where the view lies."""
+        """Zeros, with g at the view's elements."""
         return ViewIntoLayout.apply(g, base=ctx.base, view=ctx.view)
 
 
 class ViewIntoLayout(Operation, name="AsStridedAdd"):
-    """Zeros like the base, with g added where the view lies; the adjoint of ViewOfLayout."""
+    """Zeros like the base, with g added at the view's elements; the adjoint of ViewOfLayout."""
 
     @staticmethod
     def forward(ctx: Any, g: Any, *, base: Layout, view: Layout) -> Any:
-        """Elements that the view shows several times add up."""
+        """Add up elements that the view contains several times."""
         ctx.base, ctx.view = base, view
         if overlaps(view):
             places, parts = view.parts(), np.stack((g.real, g.imag), -1) if view.pairs else g
@@ -150,7 +152,7 @@ class ViewIntoLayout(Operation, name="AsStridedAdd"):
 
 
 class Outside(Operation, name="CopySlicesMask"):
-    """x with zeros where the view lies."""
+    """x with zeros at the view's elements."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
@@ -166,7 +168,7 @@ class Outside(Operation, name="CopySlicesMask"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Its own adjoint."""
+        """The operation is its own adjoint."""
         return Outside.apply(g, base=ctx.base, view=ctx.view)
 
 
@@ -175,7 +177,7 @@ class CopySlices(Operation):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """The base as it was gets what was not overwritten, the values the rest."""
+        """The gradient of the previous base has zeros where it was overwritten; the written values get those elements."""
         kept = Outside.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(0) else None
         return kept, ViewOfLayout.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(1) else None
 
@@ -184,13 +186,13 @@ CopySlices.node = type("CopySlices", (OperationNode,), {"operation": CopySlices}
 
 
 def overlaps(layout: Any) -> bool:
-    """Whether a layout (or an array) shows an element more than once; of strides that interleave we do not ask."""
+    """Whether a layout (or an array) contains an element more than once; interleaving strides are not detected."""
     return any(stride == 0 and n > 1 for stride, n in zip(layout.strides, layout.shape, strict=True))
 
 
 def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
-    """RuntimeError if a write to x (all of it, if `whole`), of values tracked as `kind` says, would lose a gradient or write
-    an element twice."""
+    """Raise RuntimeError if a write to x (to all of it, if `whole`) would lose a gradient or write an element twice. kind:
+    the `tracked` bits of the written values."""
     array = x.array
     if whole and 0 in array.strides and array.size and overlaps(array):
         raise RuntimeError(MSG_OVERLAP)
@@ -214,8 +216,8 @@ def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
 
 
 def written(x: Tensor, value: Tensor | None, passing: bool = False) -> None:
-    """x's memory now holds `value` (of x's shape and dtype; None: nothing that the graph has to know): move the graph on.
-    passing: x is a view that nobody will look at again."""
+    """Update the graph after `value` (of x's shape and dtype; None: nothing the graph depends on) was written to x's memory.
+    passing: x is a temporary view."""
     shared_counter(x).value += 1
     if value is None or not (x.tracked | value.tracked) & modes.recording:
         return
@@ -235,7 +237,7 @@ def written(x: Tensor, value: Tensor | None, passing: bool = False) -> None:
 
 
 def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any, places: tuple[Layout, Layout]) -> Tensor:
-    """A tensor around `array` as the output of an operation that has run already, by the write itself."""
+    """A tensor around `array` as the output of an operation that the write has already computed."""
     node = operation.node()
     node.saved = None
     node.base, node.view = places
@@ -244,7 +246,7 @@ def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any,
 
 
 def take_over(x: Tensor, source: Tensor) -> None:
-    """Let x come from where `source` comes from; a retained gradient is from now on that of the new value."""
+    """Give x the node of `source`; from now on a retained gradient is that of the new value."""
     retained = x.retains_grad
     if retained and x.edge is not None:
         node, number = x.edge

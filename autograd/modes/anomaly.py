@@ -1,4 +1,4 @@
-"""Anomaly mode: finds the forward call whose backward fails or makes NaN."""
+"""Anomaly mode: find the forward call whose backward fails or produces NaN."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ MSG_PARENT = ("\n\nPrevious calculation was induced by {name}. Traceback of forw
 
 
 class AnomalyMode(Interceptor):
-    """Notes where each node is made; an error or NaN in its backward warns with that place."""
+    """Stores the traceback of each node's creation; an error or NaN in its backward shows it in a warning."""
 
     enabled = False
     check_nan = True
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Keep the traceback of the call with its node, and the node in whose backward it was made."""
+        """Store the traceback of the call with its node, and the node in whose backward it was created."""
         metadata = node.metadata
         metadata["traceback_"] = import_module("traceback").format_stack(calling_frame())
         if modes.running_node is not None:
             metadata["parent_"] = modes.running_node
 
     def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
-        """Run the node: an error warns of where it was made, and NaN is an error."""
+        """Run the node. An error warns where the node was created; NaN is an error."""
         before, modes.running_node = modes.running_node, node
         try:
             grads = run(node, g, create)
@@ -73,7 +73,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 class set_detect_anomaly:
-    """Switch anomaly mode on or off, at once; as a `with` block back at its end."""
+    """Switch anomaly mode on or off immediately; as a context manager, restore the previous state on exit."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev: bool = anomaly.enabled
@@ -89,7 +89,7 @@ class set_detect_anomaly:
 
 
 class detect_anomaly(set_detect_anomaly):
-    """In the block, an error in backward warns with the traceback of the forward call, and NaN gradients are errors."""
+    """A context manager in which an error in backward shows the forward call's traceback, and NaN gradients are errors."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self.prev: bool = anomaly.enabled
@@ -102,7 +102,7 @@ class detect_anomaly(set_detect_anomaly):
 
 
 def _refuse_nan(node: Node, grads: Any) -> None:
-    """A RuntimeError if a gradient for an input holds NaN."""
+    """Raise RuntimeError if a gradient of an input contains NaN."""
     for number, grad in enumerate(grads):
         array = getattr(grad, "array", grad)
         if array is not None and node.edges[number] is not None and np.isnan(array).any():
@@ -110,7 +110,7 @@ def _refuse_nan(node: Node, grads: Any) -> None:
 
 
 def report(node: Node) -> None:
-    """Warn of where the node was made in forward, and the node in whose backward that was, if any."""
+    """Warn with the traceback of the node's creation, and of the node in whose backward that was, if any."""
     stack = node.metadata.get("traceback_")
     warnings.warn(MSG_NO_TRACE.format(name=node.name()) if stack is None else
                   MSG_TRACE.format(name=node.name()) + "".join(stack), UserWarning, stacklevel=3)

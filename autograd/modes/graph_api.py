@@ -1,4 +1,4 @@
-"""The public names of `autograd.graph` that need more than the graph itself; autograd/__init__.py puts them there."""
+"""The public names of `autograd.graph` that need more than core/graph.py; the module autograd/graph.py exports them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .saved_tensor_hooks import disable_saved_tensors_hooks, packed_by, save_on_
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write to the memory of a tensor (or of several) that the library could not see, so that backward finds out
-    where what it saved has changed."""
+    """Count a write to the memory of one or more tensors that the library can't see, so that backward detects changes of
+    saved tensors."""
     tensors: Iterable[Tensor] = (tensor,) if isinstance(tensor, Tensor) else tensor
     for one in tensors:
         if not is_inference(one):
@@ -28,13 +28,13 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class MultiHandle(RemovableHandle):
-    """Takes out several hooks at once."""
+    """A handle that removes several hooks."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles: tuple[RemovableHandle, ...] = tuple(handles)
 
     def remove(self) -> None:
-        """Take out every hook that this handle stands for."""
+        """Remove all hooks of this handle."""
         for handle in self.handles:
             handle.remove()
 
@@ -68,7 +68,7 @@ class _First:
 
 
 class _Gather:
-    """Tensor hooks that collect the gradients of one pass and hand them to fn when they are complete."""
+    """Tensor hooks that collect the gradients of one pass and call fn when they are complete."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._fn = fn
@@ -94,7 +94,7 @@ class _Gather:
 
 
 class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """In the block, tensors saved for backward may be written to: what is saved is a copy. Backward belongs inside too."""
+    """A context manager in which saved tensors may be written to: nodes save copies. Run backward inside it too."""
 
     def __init__(self) -> None:
         self.active: bool = False
@@ -118,17 +118,17 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
         super().__exit__(*exception)
 
     def clear(self) -> None:
-        """Nothing: copies go with the graph."""
+        """Do nothing: copies are freed with the graph."""
 
 
 class SavedTensor:
-    """One value that a node saved, to be given hooks of its own after the fact: a node's attributes `_raw_saved_*`."""
+    """A value saved by a node, on which hooks can be registered afterwards: a node's attributes `_raw_saved_*`."""
 
     def __init__(self, node: Node, number: int) -> None:
         self._node, self._number = node, number
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        """Keep pack_hook(value) in the value's place; at most once."""
+        """Replace the value by pack_hook(value); allowed once."""
         saved = _saved(self._node)
         value = saved[self._number]
         if value.__class__ is Output and value.number == PACKED:
@@ -136,7 +136,7 @@ class SavedTensor:
         if value is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         hooks = saved_tensors_hooks(pack_hook, unpack_hook)
-        with hooks:                                  # refused inside disable_saved_tensors_hooks
+        with hooks:                                  # an error inside disable_saved_tensors_hooks
             kept = packed_by(hooks, self._node, value)
         self._node.saved = (*saved[:self._number], kept, *saved[self._number + 1:])
 
@@ -148,7 +148,7 @@ def _saved(node: Node) -> Any:
 
 
 def _position(node: Node, what: str) -> int | None:
-    """Where among its saved values a built-in node has its first or second input, or its output; None: not saved."""
+    """The index among a built-in node's saved values of its first or second input, or of its output; None: not saved."""
     saved = _saved(node)
     own = [v.__class__ is Output and (v.number != PACKED or v.array.number is not None) for v in saved]
     if what == "result":
@@ -161,7 +161,7 @@ def _position(node: Node, what: str) -> int | None:
 
 
 def _bind() -> None:
-    """Give nodes the attributes that show what they saved: _saved_self, _saved_other, _saved_result, and _raw_*."""
+    """Define the node attributes that show saved values: _saved_self, _saved_other, _saved_result, and _raw_*."""
     def value(node: Node, what: str) -> Any:
         place = _position(node, what)
         return None if place is None else unpack(node, True)[place]

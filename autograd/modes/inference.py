@@ -1,4 +1,4 @@
-"""inference_mode: nothing is recorded, and tensors made in it keep no version: they may not enter a graph later."""
+"""inference_mode: nothing is recorded; tensors created in it have no version and may not enter a graph later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode (or is a view of one that was)."""
+    """Whether the tensor, or its base, was created in inference mode."""
     if not isinstance(input, Tensor):
         raise TypeError(f"is_inference(): argument 'input' must be Tensor, not {type(input).__name__}")
     return isinstance(input.counter, InferenceCounter)
@@ -28,9 +28,9 @@ def is_inference_mode_enabled() -> bool:
 
 
 class inference_mode(Modal):
-    """Context manager and decorator: like no_grad, and tensors made inside can't enter a graph or be written to outside.
+    """Context manager and decorator: like no_grad, but tensors created inside can't enter a graph or be written to outside.
 
-    What was made outside stays what it is, and so do views of it. inference_mode(False) inside one leaves it."""
+    Tensors created outside, and views of them, stay normal tensors. A nested inference_mode(False) leaves the mode."""
 
     def __init__(self, mode: bool | Callable[..., Any] = True) -> None:
         self.mode: Any = mode
@@ -44,7 +44,7 @@ class inference_mode(Modal):
         def __new__(cls, mode: Any = True) -> Any: ...
     else:
         def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
-            """`@inference_mode` without parentheses decorates too."""
+            """`@inference_mode` without parentheses is a decorator too."""
             return super().__new__(cls) if not callable(mode) else inference_mode()(mode)
 
     def clone(self) -> inference_mode:

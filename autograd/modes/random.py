@@ -1,4 +1,4 @@
-"""Random numbers: generators with a seed, one default generator, its state in and out."""
+"""Random number generators: seeds, the default generator, and saving and restoring its state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Generator:
         self.seed()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of this seed (an integer of 64 bits; negative ones wrap at 2^64)."""
+        """Seed the stream (an integer of 64 bits; negative ones wrap at 2^64)."""
         if not -2**63 <= int(seed) < 2**64:
             raise ValueError(f"Overflow when unpacking long long: the seed {seed} is not between -2**63 and 2**64 - 1")
         self._seed = int(seed) % 2**64
@@ -44,7 +44,7 @@ class Generator:
             return vars(self).setdefault("numpy", np.random.Generator(np.random.PCG64(self._seed)))
 
     def seed(self) -> int:
-        """Start a stream of a seed that nobody can guess; returns it."""
+        """Seed the stream from the operating system's entropy; returns the seed."""
         return self.manual_seed(int.from_bytes(os.urandom(8), "little") >> 1).initial_seed()
 
     def initial_seed(self) -> int:
@@ -52,14 +52,14 @@ class Generator:
         return self._seed
 
     def get_state(self) -> Tensor:
-        """Where the stream stands, for set_state: a vector of uint8."""
+        """The state of the stream, for set_state: a vector of uint8."""
         state: Any = self.numpy.bit_generator.state
         words = (state["state"]["state"], state["state"]["inc"], self._seed, state["has_uint32"], state["uinteger"])
         packed = b"".join(int(word).to_bytes(size, "little") for word, size in zip(words, SIZES, strict=True))
         return result(np.frombuffer(packed, np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go on from where get_state was called."""
+        """Restore the state that get_state returned."""
         if not isinstance(new_state, Tensor) or new_state.dtype != np.uint8:
             raise TypeError(f"expected a ByteTensor, but got {getattr(new_state, 'dtype', type(new_state).__name__)}")
         packed = new_state.array.tobytes()
@@ -75,7 +75,7 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """Another generator that stands where this one does."""
+        """A new generator with the same state."""
         return Generator().set_state(self.get_state())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -87,8 +87,8 @@ class Generator:
 
 
 class Branch(Generator):
-    """A stream for work that runs beside other work. It begins, when it is first used, from where `parent` stands then and
-    from `number`: `parent`, which is at rest meanwhile, is to draw something afterwards if a branch was `used`."""
+    """A stream for work that runs in parallel with other work. It is seeded at its first draw, from the parent's state and
+    `number`. The parent must not draw meanwhile, and must draw something afterwards if a branch was `used`."""
 
     used: bool = False
 
@@ -96,7 +96,7 @@ class Branch(Generator):
         self._parent, self._number, self._seed = parent, number, parent.initial_seed()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of this seed, in the branch only."""
+        """Seed this branch only."""
         super().manual_seed(seed)
         self.numpy = np.random.Generator(np.random.PCG64(self._seed))
         return self
@@ -116,8 +116,8 @@ class Branch(Generator):
 
 @contextlib.contextmanager
 def branches(count: int) -> Iterator[list[Branch]]:
-    """Around work in `count` threads, each of which is to draw from one of these, by using_generator(): the numbers are the
-    same each time, whoever draws first."""
+    """A block around work in `count` threads. Each thread draws from its own branch by using_generator(), so the numbers do
+    not depend on which thread draws first."""
     parent = default_generator()
     made = [Branch(parent, number) for number in range(count)]
     try:
@@ -139,7 +139,7 @@ _own: ContextVar[Generator | None] = ContextVar("own generator", default=None)
 
 
 def default_generator() -> Generator:
-    """The generator used where none is passed: the process's, or this thread's own where it was given one."""
+    """The generator used where none is passed: this thread's own if it has one, else the process's."""
     return _own.get() or _default
 
 
@@ -170,7 +170,7 @@ class using_generator:
 
 
 def drawing(generator: Generator | None) -> np.random.Generator:
-    """NumPy's generator behind `generator`, or behind the default one, for a draw now."""
+    """The NumPy generator of `generator`, or of the default generator, for a draw."""
     if watchers:
         drawn()
     if generator is None:
@@ -182,7 +182,7 @@ def drawing(generator: Generator | None) -> np.random.Generator:
 
 @primitive
 def keep_mask(shape: tuple[int, ...], p: float) -> Any:
-    """True with probability 1 - p: what a dropout keeps."""
+    """A mask that is True with probability 1 - p, for dropout."""
     return drawing(None).random(shape, np.float32) >= p
 
 
@@ -192,7 +192,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Give the default generator a seed that nobody can guess; returns it."""
+    """Seed the default generator from the operating system's entropy; returns the seed."""
     return default_generator().seed()
 
 
@@ -202,18 +202,18 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Tensor:
-    """Where the default generator stands: a vector of uint8."""
+    """The state of the default generator: a vector of uint8."""
     return default_generator().get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Let the default generator go on from where get_rng_state was called."""
+    """Restore the default generator's state from get_rng_state()."""
     default_generator().set_state(new_state)
 
 
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cpu") -> Iterator[None]:
-    """A block, or a function decorated, after which the default generator stands where it stood before."""
+    """Context manager and decorator that restores the default generator's state on exit."""
     if devices or device_type not in ("cpu", "cuda"):
         raise NotImplementedError(f"fork_rng(devices={devices!r}, device_type={device_type!r}): there is the CPU only")
     state = get_rng_state()

@@ -1,5 +1,4 @@
-"""Users' hooks on saved tensors: a node keeps what the pack hook makes of a tensor, and backward what the unpack hook makes
-of that."""
+"""Hooks on saved tensors: a node saves the pack hook's result, and backward reads the unpack hook's result."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ MSG_PACK_WRITES = ("A saved tensor pack hook is modifying its input in place. Te
 
 
 class Packed:
-    """What a pack hook made of a saved value, and what is needed to put its tensor back into the graph."""
+    """The result of a pack hook for a saved value, and what is needed to reconnect its tensor to the graph."""
 
     __slots__ = ("edge", "number", "payload", "plain", "unpack_hook")
 
@@ -32,7 +31,7 @@ class Packed:
     unpack_hook: Callable[[Any], Any]
 
     def unpack(self, node: Node, create: bool) -> Any:
-        """The value again: an array, or, when `create`, a Tensor that stands where the packed one stood."""
+        """The unpacked value: an array, or, if `create`, a Tensor at the same place in the graph."""
         tensor = self.unpack_hook(self.payload)
         if not isinstance(tensor, Tensor):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -41,13 +40,12 @@ class Packed:
             return tensor.array
         edge = self.edge if self.number is None else (node, self.number)
         joined = tensor_at(tensor.array, edge)
-        joined.counter = tensor.counter              # nodes of the backward pass save it in turn, and see later writes
+        joined.counter = tensor.counter              # nodes of the backward pass save it too, and detect later writes
         return joined
 
 
 def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
-    """What `node` keeps of a saved value: what the pack hook makes of it, in an Output; what is no tensor, or packed
-    already, as it is."""
+    """What `node` saves for a value: the pack hook's result in an Output. Packed values and non-tensors are unchanged."""
     packed = Packed()
     packed.edge = packed.number = None
     packed.plain = False
@@ -62,7 +60,7 @@ def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
         packed.edge = edge_of(value)
         tensor = value
         if tensor.counter is not None and tensor.counter.kept is not None and not hooks.checks_writes:
-            tensor = result(value.array.copy())      # hooks can't know of the library's own writes (overwrites.py)
+            tensor = result(value.array.copy())      # hooks can't detect the library's own writes (overwrites.py)
     elif isinstance(value, ndarray):
         packed.plain = True
         tensor = result(value)
@@ -82,7 +80,7 @@ def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
 
 
 def hooks_in_use() -> saved_tensors_hooks | None:
-    """The innermost hooks on saved tensors of this thread, if any."""
+    """The innermost saved-tensors hooks of this thread, if any."""
     return next((i for i in modes.interceptors if isinstance(i, saved_tensors_hooks)), None)
 
 
@@ -93,7 +91,7 @@ class saved_tensors_hooks(Interceptor):
     they are handed, and what pack_hook returns should not hold its argument itself (return `x.detach()`, not `x`): a
     saved output holds the graph that holds it. Saved tensors that go through hooks are not checked for later writes."""
 
-    checks_writes = False                            # whether pack_hook reads the counter of what it gets, outputs' too
+    checks_writes = False                            # whether pack_hook reads the counters of its arguments
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         for hook in (pack_hook, unpack_hook):
@@ -108,12 +106,12 @@ class saved_tensors_hooks(Interceptor):
         install(self)
 
     def __exit__(self, *exception: object) -> None:
-        innermost = hooks_in_use()                   # as in PyTorch: also where an unpack hook left a block that it was in
+        innermost = hooks_in_use()                   # as in PyTorch, even if an unpack hook has left a block
         if innermost is not None:
             remove(innermost)
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Pack what the node saved. Outer pairs are told later, and find all of it packed."""
+        """Pack the node's saved values. Only the innermost pair packs; outer pairs see packed values."""
         if node.saved is not None and modes.level is None:
             if self.checks_writes:
                 for out in outputs:
@@ -129,7 +127,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 
 class disable_saved_tensors_hooks:
-    """In the block (or decorated function), whoever uses saved_tensors_hooks gets a RuntimeError with this message."""
+    """A block (or decorated function) in which saved_tensors_hooks raises a RuntimeError with this message."""
 
     def __init__(self, error_message: str) -> None:
         self._message = error_message

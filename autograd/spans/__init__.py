@@ -1,3 +1,3 @@
-"""Spans: when each thread began and ended something. The profiler and the timeline read them.
+"""Spans: the begin and end of activities in each thread, for the profiler and the timeline.
 
 May import: nothing. Read first: spans.py."""

@@ -1,4 +1,4 @@
-"""NumPy's allocations of array memory, told to spans.py. A compiled core sees them, see allocations.pxd; Python cannot."""
+"""Reports NumPy's allocations of array memory to spans.py. Only the compiled core can observe them: see allocations.pxd."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ def watch(note: Callable[[int, int], None]) -> None:
 
 
 def unwatch() -> None:
-    """Call it no more."""
+    """Stop calling it."""

@@ -1,24 +1,23 @@
 # cython: annotation_typing=True
-"""Spans: what this process records of when its threads began and ended something. The profiler reads them.
+"""Spans: the begin and end of activities in each thread of this process. The profiler and the timeline read them.
 
-A Recorder has a Ring for each thread that records: eight numbers a span, written by that thread alone, without a lock.
+A Recorder has a Ring for each thread. A span is eight numbers, written only by its thread, without a lock:
 
-    0 number    of the name and kind, see number_of()     4 sequence  of the node that an operation made or that runs, or -1
-    1 start     nanoseconds of time.perf_counter_ns()     5 detail    place in Ring.details of shapes, stack or text, or -1
-    2 end       0 while the span is open                  6 a         what the kind says: of messages and buckets their bytes
-    3 parent    count of the span around it, or -1        7 b         and number; see also Recorder
+    0 number    of the name and kind, see number_of()     4 sequence  of the node created by an operation or run, or -1
+    1 start     nanoseconds of time.perf_counter_ns()     5 detail    index in Ring.details of shapes, stack or text, or -1
+    2 end       0 while the span is open                  6 a         depends on the kind: for messages and buckets, bytes
+    3 parent    count of the enclosing span, or -1        7 b         and number; see also Recorder
 
-The count of a span is its place in its thread's ring, from 0 on. A ring grows block by block; with a limit it goes on at its
-beginning, and keeps the newest.
+The count of a span is its index in its thread's ring. A ring grows in blocks; with a limit it wraps around and keeps the
+newest spans.
 
-There are two levels. FINE kinds (operations, nodes, modules, memory) are recorded by a profiler; who is to be seen asks `if
-spans.fine` first, which costs 1 ns in compiled modules, and Python modules ask `if profilers`. All other kinds, some ten
-spans a step, are recorded by a timeline too: they ask `if spans.active`, and `if recorders`. Operations ask `if spans.on`:
-they pass themselves to call() while a profiler records, and while a thread is in vmap(), whose batched tensors take other
-ways: see batching.py.
+There are two levels. Only a profiler records FINE kinds (operations, nodes, modules, memory). Code that emits them first
+tests `spans.fine`, which costs 1 ns in compiled modules; Python modules test `profilers`. A timeline also records all other
+kinds, some ten spans a step, after a test of `spans.active` or `recorders`. Operations test `spans.on`: they pass themselves
+to call() while a profiler records, and while a thread is in vmap(): see core/batching.py.
 
-A span that an exception left open is closed with the span around it: begin() and end() need no try where an outer span has
-one."""
+A span left open by an exception ends with its enclosing span, so begin() and end() need no try block inside another span.
+"""
 
 from __future__ import annotations
 
@@ -31,44 +30,44 @@ from typing import Any
 from . import allocations, ticks
 from .operation_names import aten_name
 
-Whole = int                                          # a name, since a compiled core takes `int` for an object
+Whole = int                                          # an alias: in the compiled core `int` would mean a Python object
 OPERATION, FUNCTION, BACKWARD, MODULE, USER, LANE, MESSAGE, FLIGHT, PASS, MEMORY, COUNTER = range(11)       # kinds of spans
 FINE = frozenset((OPERATION, FUNCTION, BACKWARD, MODULE, MEMORY))
 BLOCK = 1 << 14                                      # spans in a block: 1 MiB; the code below knows the 14
-NEVER: Whole = (1 << 63) - 1                         # a time that does not come
-HEAD = 8                                             # numbers in a ring's head: its count, and the most blocks it may have
+NEVER: Whole = (1 << 63) - 1                         # a time that is never reached
+HEAD = 8                                             # numbers in a ring's head: its count, and its maximal number of blocks
 
-on = False                                           # whether operations use call(); in a compiled core a variable of C
+on = False                                           # whether operations use call(); a C variable in the compiled core
 fine = False                                         # whether FINE kinds are recorded
-active = False                                       # whether anything is
-batching: Whole = 0                                  # how many vmap() calls threads are in
-# while there are any, what call() passes a call to: (function, args, settings) -> its result, or NotImplemented where no
+active = False                                       # whether anything is recorded
+batching: Whole = 0                                  # the number of vmap() calls running in all threads
+# while there are any, call() passes calls to this: (function, args, settings) -> the result, or NotImplemented if no
 # argument is a batch
 batch_call: Any = None
-recording: Whole = 0                                   # how many recordings there were: the number of this one
-held_bytes: Whole = 0                                # of arrays, since the recorder that counts them was started
-rings: Whole = 0                                     # how many rings there were in all recordings
-recorders: list[Recorder] = []                       # a timeline's, and a profiler's on it: the last one records
-profilers: list[Recorder] = []                       # those of them that record FINE kinds
+recording: Whole = 0                                   # the number of recordings so far, which identifies the current one
+held_bytes: Whole = 0                                # bytes allocated for arrays since the recorder was started
+rings: Whole = 0                                     # the number of rings so far in all recordings
+recorders: list[Recorder] = []                       # a timeline's, and a profiler's on top: the last one records
+profilers: list[Recorder] = []                       # the recorders of FINE kinds
 names: list[tuple[str, int]] = []                    # by number: the name and kind of a span
 _numbers: dict[tuple[str, int], int] = {}
 _of_nodes: dict[type, int] = {}                      # by class of node: see node_number()
 _counting = threading.RLock()
-_naming = threading.RLock()                          # a collector's callback may name a span, wherever it interrupts
+_naming = threading.RLock()                          # the garbage collector's callback may name a span at any point
 
 
 class Recorder:
-    """One recording: the rings of all threads, and what a describer said about spans.
+    """One recording: the rings of all threads, with descriptions of spans.
 
-    limit: how many spans of each thread are kept, rounded up to whole blocks; None: all. describe: called with the name's
-    number, the arguments and the settings of each operation; what it returns is kept in the ring's `details`. memory: each
-    allocation and each release of array memory is a span without a duration: a is its bytes, b what is held then of what was
-    allocated since the start, sequence the address. NotImplementedError without the compiled core. fine: whether FINE kinds
-    are recorded.
+    limit: the number of spans kept per thread, rounded up to whole blocks; None: all. describe: called with the name's
+    number, the arguments and the settings of each operation; its result is stored in the ring's `details`. memory: record
+    each allocation and release of array memory as a span without duration: a is its bytes, b the bytes held of those
+    allocated since the start, sequence the address. NotImplementedError without the compiled core. fine: record FINE kinds.
 
-    A profiler may start while a timeline records (fine=False). Until it stops everything goes into its rings; then each
-    thread copies into its ring of the timeline what that would have recorded, when it next records something; for threads
-    that do not, stop() of the timeline copies. A span may begin in one of the two and end in the other."""
+    A profiler may start while a timeline records (fine=False). Until it stops, its rings receive all spans. Afterwards each
+    thread copies the spans that belong to the timeline when it next records one; for other threads the timeline's stop()
+    copies them. A span may begin in one of the two recordings and end in the other.
+    """
 
     def __init__(self, limit: int | None = None, describe: Callable[..., Any] | None = None, memory: bool = False,
                  fine: bool = True) -> None:
@@ -76,11 +75,11 @@ class Recorder:
         self.describe, self.memory, self.fine = describe, memory, fine
         self.rings: list[Ring] = []
         self.under: Recorder | None = None           # the timeline that records when this one has stopped
-        self.above: dict[int, list[Ring]] = {}       # by thread: rings of profilers that it has still to copy from
+        self.above: dict[int, list[Ring]] = {}       # by thread: rings of profilers to copy from
         self.started = self.stopped = 0              # nanoseconds
 
     def start(self) -> None:
-        """Record from now on, in all threads. RuntimeError if there is a recording; a profiler may begin in a timeline."""
+        """Start recording in all threads. RuntimeError if there is a recording; a profiler may start inside a timeline."""
         global recording, held_bytes
         if recorders and (recorders[-1].fine or not self.fine):
             raise RuntimeError("a profiler records already, and there can be one at a time: stop that one first "
@@ -96,7 +95,7 @@ class Recorder:
         count_recorders()
 
     def stop(self) -> None:
-        """Record no more; spans that are open end now."""
+        """Stop recording; open spans end now."""
         global recording
         self.stopped = ticks.now()
         if self.memory:
@@ -107,8 +106,8 @@ class Recorder:
         if last:
             recording += 1                           # threads look for other rings
             if recorders:
-                this_ring()                          # takes over what this one has recorded of this thread
-        while self.above:                            # of threads that recorded no more
+                this_ring()                          # copies what this recorder has recorded in this thread
+        while self.above:                            # threads that have recorded nothing since
             for above in self.above.popitem()[1]:
                 ring = _ring_of(self, above.thread, above.thread_name)
                 if ring is None and above.has_others():
@@ -118,14 +117,14 @@ class Recorder:
         self._leave_profilers()
 
     def forget(self) -> None:
-        """In a process that was forked from the one that records: leave its rings alone."""
+        """Forget the recording without touching its rings, in a process forked from the recording one."""
         if self in recorders:
             recorders.remove(self)
             count_recorders()
         self._leave_profilers()
 
     def _leave_profilers(self) -> None:
-        """What profilers record from now on is not for this recording."""
+        """Exclude from this recording what profilers record from now on."""
         for recorder in recorders:
             if recorder.under is self:
                 recorder.under = None
@@ -141,15 +140,15 @@ class Recorder:
         return array("q", bytes(8 * HEAD))
 
     def named(self) -> None:
-        """Names have got numbers while this recorder records."""
+        """Called when names were numbered during this recording."""
 
     def sample(self, ring: Ring) -> None:
-        """A span that is not FINE has begun or ended in a thread after its ring's `due`, which this sets anew."""
+        """Called when a coarse span begins or ends after its ring's `due`; sets `due` again."""
         ring.due = NEVER
 
 
 def count_recorders() -> None:
-    """Set what says who records."""
+    """Update the variables that say what is recorded."""
     global on, fine, active
     with _counting:
         profilers[:] = [recorder for recorder in recorders if recorder.fine]
@@ -158,7 +157,7 @@ def count_recorders() -> None:
 
 
 def count_batching(change: int, dispatch: Any) -> None:
-    """A thread enters (1) or leaves (-1) vmap(); dispatch: see batch_call."""
+    """Count a thread that enters (1) or leaves (-1) vmap(); dispatch: see batch_call."""
     global batching, batch_call
     with _counting:
         batching, batch_call = batching + change, dispatch
@@ -177,21 +176,21 @@ class Ring:
         self.blocks: list[Any] = []
         self.details: list[Any] = []
         self.most = recorder.blocks
-        self.first = rings << 40                     # a span's token is this and its count: no other ring's
+        self.first = rings << 40                     # a span's token is this plus its count, so tokens are unique
         self.count = 0
         self.open = -1                               # the count of the innermost open span
         self.time = 0                                # when a span last began or ended
-        self.due = NEVER                             # from when on Recorder.sample() is called
-        self.entering = False                        # call() is about to call what asks entered()
+        self.due = NEVER                             # when Recorder.sample() is called next
+        self.entering = False                        # call() is calling a function that tests entered()
         self.under: Ring | None = None               # this thread's ring in the recording under this one
-        self.moved: dict[int, int] = {}              # by token in a profiler's ring: that of the copy, which is open
+        self.moved: dict[int, int] = {}              # token in a profiler's ring -> token of the copy, which is open
         self.head_memory = recorder.head(self)
         self.head = ticks.memory(self.head_memory)
         self.head[1] = self.most
         recorder.rings.append(self)
 
     def begin(self, number: Whole) -> Whole:
-        """Begin a span inside the innermost open one; its token."""
+        """Begin a span inside the innermost open one. Returns its token."""
         count = self.count
         if not count & 16383:
             self.turn()
@@ -209,7 +208,7 @@ class Ring:
         return self.first + count
 
     def end(self, token: Whole) -> None:
-        """End a span, and those inside it that are open."""
+        """End a span and open spans inside it."""
         self.time = ended = ticks.now()
         count = token - self.first
         if count < 0 or count >= self.count:         # begun in another recording
@@ -241,7 +240,7 @@ class Ring:
             block[(count & 16383) * 8 + field] = value
 
     def add(self, number: Whole, a: Whole, b: Whole, sequence: Whole) -> None:
-        """Record that something happens now, inside the innermost open span."""
+        """Record an event at this moment, inside the innermost open span."""
         self.begin(number)
         place = ((self.count - 1) & 16383) * 8
         block = self.block
@@ -252,7 +251,7 @@ class Ring:
         block[place + 7] = b
 
     def link(self, sequence: Whole) -> None:
-        """The innermost open span has made, or runs, the node with this number; the first node counts."""
+        """Link the innermost open span to the node with this number, unless it has a node."""
         if self.open >= 0 and self.kept(self.open):
             block = self.block_of(self.open)
             place = (self.open & 16383) * 8 + 4
@@ -260,37 +259,37 @@ class Ring:
                 block[place] = sequence
 
     def kept(self, count: Whole) -> bool:
-        """Whether the ring has not gone over this span's place again."""
+        """Whether the ring has not overwritten this span."""
         return self.most == 0 or (count >> 14) > ((self.count - 1) >> 14) - self.most
 
     def turn(self) -> None:
-        """Go on in a new block, or in the oldest."""
+        """Continue in a new block, or in the oldest."""
         number = self.count >> 14
         if self.most and number >= self.most:
             self.block = ticks.memory(self.blocks[number % self.most])
             return
         try:
             self.blocks.append(self.recorder.block(self, number))
-        except (OSError, MemoryError):               # no more memory, or a full disk: go on with what there is
+        except (OSError, MemoryError):               # out of memory or disk: reuse the existing blocks
             if not number:
                 self.blocks.append(array("q", bytes(8 * 8 * BLOCK)))
             self.most = self.head[1] = max(number, 1)
         self.block = ticks.memory(self.blocks[number % len(self.blocks)])
 
     def block_of(self, count: Whole) -> Any:
-        """The block that has a span that is kept."""
+        """The block that contains a kept span."""
         number = count >> 14
         return ticks.memory(self.blocks[number % self.most if self.most else number])
 
     def has_others(self) -> bool:
-        """Whether not all that it keeps is of FINE kinds."""
+        """Whether the ring contains a coarse span."""
         for count in range(self.count):
             if self.kept(count) and names[self.block_of(count)[(count & 16383) * 8]][1] not in FINE:
                 return True
         return False
 
     def take(self, above: Ring) -> None:
-        """Copy what another ring of this thread has recorded in this one's stead, but for FINE kinds."""
+        """Copy the coarse spans that another ring of this thread has recorded instead of this one."""
         counts: dict[int, int] = {}                  # of the copies
         first = 0 if above.most == 0 else max(0, (((above.count - 1) >> 14) - above.most + 1) << 14)
         outer = inner = self.open
@@ -320,7 +319,7 @@ class Ring:
 # --- names ------------------------------------------------------------------------------------------------------------
 
 def number_of(name: str, kind: int) -> int:
-    """The number under which spans of this name and kind are recorded."""
+    """The number of spans with this name and kind."""
     key = name, kind
     if key not in _numbers:
         with _naming:
@@ -333,7 +332,7 @@ def number_of(name: str, kind: int) -> int:
 
 
 def _place_of(key: tuple[str, int]) -> int:
-    """The place of what has just been appended to names; the collector's callback may have appended something behind it."""
+    """The index of the key just appended to names; the garbage collector's callback may have appended others after it."""
     place = len(names) - 1
     while names[place] is not key:
         place -= 1
@@ -341,12 +340,12 @@ def _place_of(key: tuple[str, int]) -> int:
 
 
 def operation_number(name: str) -> int:
-    """The number of an operation whose nodes are called `<Name>Backward0`; in PyTorch it is aten::<name>."""
+    """The number of an operation whose nodes are named `<Name>Backward0`; PyTorch's name is aten::<name>."""
     return number_of(f"aten::{aten_name(name)}", OPERATION)
 
 
 def node_number(node: Any) -> Whole:
-    """The number of a node's evaluation by the engine; that of its run() is the next one."""
+    """The number of a node's evaluation by the engine; the next number is that of its run()."""
     kind = type(node)
     if kind in _of_nodes:
         return _of_nodes[kind]
@@ -365,21 +364,21 @@ def node_number(node: Any) -> Whole:
 # --- recording --------------------------------------------------------------------------------------------------------
 
 def this_ring() -> Ring:
-    """This thread's ring in the recording that goes on."""
+    """This thread's ring in the current recording."""
     ring = ticks.held(recording)
     return _new_ring() if ring is None else ring
 
 
 def _new_ring() -> Ring:
-    """This thread's ring in a recording that it has not recorded in, or that goes on after another one."""
-    number, recorder = recording, recorders[-1] if recorders else NOBODY         # another thread may just have stopped it
+    """This thread's ring in a recording that is new for it, or that continues after another one."""
+    number, recorder = recording, recorders[-1] if recorders else NOBODY         # another thread may have just stopped it
     ring = _ring_in(recorder, threading.get_native_id(), threading.current_thread().name)
     ticks.hold(ring, number)
     return ring
 
 
 def _ring_in(recorder: Recorder, thread: int, name: str) -> Ring:
-    """The ring that this thread has in a recording, made if need be, with what profilers have recorded in its stead."""
+    """This thread's ring in a recording, created if necessary, including what profilers have recorded meanwhile."""
     ring, under = _ring_of(recorder, thread, name), recorder.under
     if ring is None:
         ring = Ring(recorder, thread, name)
@@ -392,12 +391,12 @@ def _ring_in(recorder: Recorder, thread: int, name: str) -> Ring:
 
 
 def _ring_of(recorder: Recorder, thread: int, name: str) -> Ring | None:
-    """The ring that a thread has in a recording."""
+    """A thread's ring in a recording."""
     return next((ring for ring in recorder.rings if (ring.thread, ring.thread_name) == (thread, name)), None)
 
 
 def begin(number: Whole, a: Whole = 0, b: Whole = 0) -> Whole:
-    """Begin a span in this thread; its token, 0 where nobody records. a, b: see the top of this file."""
+    """Begin a span in this thread. Returns its token, or 0 if nothing is recorded. a, b: see the top of this file."""
     ring: Ring
     if not active:
         return 0
@@ -422,7 +421,7 @@ def end(token: Whole) -> None:
 
 
 def link(sequence: Whole) -> None:
-    """The innermost open span of this thread has made, or runs, the node with this number."""
+    """Link this thread's innermost open span to the node with this number."""
     ring: Ring
     if fine:
         ring = this_ring()
@@ -430,7 +429,7 @@ def link(sequence: Whole) -> None:
 
 
 def describe(token: Whole, number: Whole, args: tuple[Any, ...], settings: Any) -> None:
-    """Keep with a span what the recorder wants to know of its arguments."""
+    """Store the recorder's description of a span's arguments."""
     ring: Ring
     ring = this_ring()
     if ring.describe is not None:
@@ -438,15 +437,15 @@ def describe(token: Whole, number: Whole, args: tuple[Any, ...], settings: Any) 
 
 
 def keep(ring: Ring, token: Whole, detail: Any) -> None:
-    """Keep an object with a span of this thread."""
+    """Store an object with a span of this thread."""
     if detail is not None:
         ring.details.append(detail)
         ring.set(token, 5, len(ring.details) - 1)
 
 
 def call(function: Any, number: Whole, args: tuple[Any, ...], settings: Any) -> Any:
-    """Call an operation as a span, or where it has batched tensors, in their way. It asks entered() first of all, and so
-    knows that it has been here."""
+    """Call an operation inside a span, or by its vmap() rule if an argument is a batch. The operation first tests entered()
+    to see whether this function called it."""
     ring: Ring
     ring = this_ring()
     if batching > 0:
@@ -467,7 +466,7 @@ def call(function: Any, number: Whole, args: tuple[Any, ...], settings: Any) -> 
 
 
 def entered() -> bool:
-    """Whether call() has just called the operation that asks, which then goes on; if not, it lets call() call it."""
+    """Whether call() has just called the current operation; if not, the operation passes itself to call()."""
     ring: Ring
     ring = this_ring()
     if ring.entering:
@@ -477,7 +476,7 @@ def entered() -> bool:
 
 
 def evaluate(node: Any) -> Whole:
-    """Begin the engine's evaluation of a node; its token."""
+    """Begin the engine's evaluation of a node. Returns the span's token."""
     ring: Ring
     if not fine:
         return 0
@@ -489,7 +488,7 @@ def evaluate(node: Any) -> Whole:
 
 
 def run(node: Any, g: Any) -> Whole:
-    """Begin the run of a node on gradients g, inside its evaluation; its token."""
+    """Begin the run of a node on gradients g, inside its evaluation. Returns the span's token."""
     ring: Ring
     if not fine:
         return 0
@@ -504,7 +503,7 @@ def run(node: Any, g: Any) -> Whole:
 
 
 def note_memory(size: Whole, address: Whole) -> None:
-    """Record that array memory was allocated, or with a negative size is released."""
+    """Record an allocation of array memory, or, with a negative size, a release."""
     global held_bytes
     ring: Ring
     if fine:
@@ -514,7 +513,7 @@ def note_memory(size: Whole, address: Whole) -> None:
 
 
 def end_message(token: Whole, a: Whole, b: Whole) -> None:
-    """End a span, and say what it was: see a and b at the top of this file."""
+    """End a span and set its a and b: see the top of this file."""
     ring: Ring
     if token and active:
         ring = this_ring()
@@ -526,7 +525,7 @@ def end_message(token: Whole, a: Whole, b: Whole) -> None:
 
 
 def complete(name: str, kind: int, start: int, ended: int, a: int = 0, b: int = 0, sequence: int = -1) -> None:
-    """Record a span that has ended, of times that the caller took: what is in flight while a thread does other things."""
+    """Record a span with the caller's times, such as a message in flight while the thread does other things."""
     ring: Ring
     if not active:
         return
@@ -596,4 +595,4 @@ class record_function:
 
 
 ALLOCATION: Whole = number_of("[memory]", MEMORY)
-NOBODY = Recorder(0)                                 # has the rings of threads that were late
+NOBODY = Recorder(0)                                 # holds the rings of threads that record after the end

@@ -1,4 +1,4 @@
-"""What spans.py asks of the machine: the time, this thread's ring, an array's memory; in a compiled core see ticks.pxd."""
+"""The clock, this thread's ring, and raw access to an array's memory, for spans.py; for the compiled core see ticks.pxd."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ now: Callable[[], int] = time.perf_counter_ns
 
 
 class _Held(threading.local):
-    """The ring of this thread, and the recording that it belongs to."""
+    """The ring of this thread and the recording it belongs to."""
 
     ring: Any = None
     recording = 0
@@ -34,5 +34,5 @@ def hold(ring: Any, recording: int) -> None:
 
 
 def memory(numbers: Any) -> Any:
-    """What indexes these 64-bit integers fastest."""
+    """The fastest way to index these 64-bit integers."""
     return numbers
