@@ -422,7 +422,8 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, state
     given = out.tracked                              # an input returned unchanged becomes an alias of itself
     for a in args:
         if type(a) is not Tensor:
-            node.meta = metas(args)
+            if node.meta is None:
+                node.meta = metas(args)
             continue
         tensor = a
         if tensor is out:

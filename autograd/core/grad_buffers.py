@@ -13,34 +13,26 @@ from .tensor import AccumulateGrad, TensorBase, ensure_hooks
 
 
 class LeafCounter:
-    """Counts the leaves that get their gradient in one pass, `backward_pass`, and calls complete() after the last of `left`.
-    A gradient of another pass, or one outside the leaf's buffer, goes to uncounted() instead. before_uncounted() is called
-    before a gradient of another pass changes .grad."""
+    """Counts the leaves that get their gradients in one pass, `backward_pass`, and calls `listener`: bucket_full() when the
+    last of `left` has its gradient; gradient_arrived(leaf) for a gradient of another pass, or one that is not in the leaf's
+    buffer; and begin() before a gradient of another pass changes .grad."""
 
     def __init__(self) -> None:
         self.backward_pass: Any = None
         self.left: int = 0
         self.counted: list[Any] = []
-
-    def complete(self) -> None:
-        """Called when all leaves have their gradients."""
-
-    def before_uncounted(self) -> None:
-        """Called before a leaf gets a gradient in a pass other than `backward_pass`."""
-
-    def uncounted(self, leaf: Any) -> None:
-        """Called when a leaf has a gradient that was not counted."""
+        self.listener: Any = None
 
     def count(self, backward_pass: Any, leaf: Any) -> None:
         """Count the gradient of a leaf."""
         grad = leaf._grad
         if self.backward_pass is not backward_pass or grad is None or grad.array is not leaf.hooks.grad_buffer:
-            self.uncounted(leaf)
+            self.listener.gradient_arrived(leaf)
             return
         self.counted.append(leaf)
         self.left -= 1
         if self.left == 0:
-            self.complete()
+            self.listener.bucket_full()
 
 
 def set_grad(leaf: TensorBase, grad: Any) -> None:

@@ -74,7 +74,7 @@ def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
         (g,), owned = run_pre_hooks(current, leaf, [g]), False
     if g is not None:
         if hooks is not None and hooks.counter is not None and hooks.counter.backward_pass is not current:
-            hooks.counter.before_uncounted()
+            hooks.counter.listener.begin()
         current.add_to_grad(leaf, g, owned)
     if hooks is not None:
         if hooks.post:

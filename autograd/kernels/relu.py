@@ -53,7 +53,8 @@ def relu(x: Array) -> Array:
 
 def relu_back(g: Array, z: Array, out: Array | None = None) -> Array:
     """g where z = relu(x) is above 0 or nan, else 0: at 0 it is 0, as in PyTorch. out: g, if that may be written over."""
-    g = match_strides(g, z)
+    if g.strides != z.strides:
+        g = match_strides(g, z)
     if g.strides != z.strides or g.dtype != z.dtype:
         return masked(g, z != 0)
     over, quick = out is g, None                     # not, where it was in another order

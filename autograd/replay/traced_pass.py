@@ -35,7 +35,7 @@ def count(leaf: Any) -> None:
 
 def start_counter(leaf: Any) -> None:
     """In a replay: notify a leaf's counter that the pass has begun."""
-    leaf.hooks.counter.before_uncounted()
+    leaf.hooks.counter.listener.begin()
 
 
 class TracedPass(BackwardPass):

@@ -45,33 +45,39 @@ obligations: _Obligations = _Obligations()
 class Handle(Generic[Result_co]):
     """A pending operation: wait() returns its result, done() tests for completion. Do not change its arrays before."""
 
-    __slots__ = ("_error", "_finish", "_test", "_value", "flight")
+    __slots__ = ("_error", "_finish", "_test", "_value", "after", "flight")
 
     def __init__(self, finish: Callable[[], Result_co] | None, test: Callable[[], bool] | None = None,
                  value: Any = None) -> None:
         self._finish, self._test = finish, test
         self._value: Any = value
         self._error: Exception | None = None
+        self.after: Callable[[], object] | None = None     # the first wait() calls it at its end, and raises its error
         self.flight: Flight | None = None            # its entry in a timeline
 
     def wait(self) -> Result_co:
         """Block until the operation is complete; return its result or raise its error. Further calls do the same."""
-        obligations.before_waiting()
+        if obligations.settle is not None:
+            obligations.before_waiting()
         if self._finish is not None:
-            blocked(WAIT, (), self._number, self._complete_now)
+            try:
+                self._value = blocked(WAIT, (), self._number, self._finish)
+            except Exception as error:               # stored: every wait() raises it
+                self._error = error
+            self._finish = None
+            if self.flight is not None:
+                self.flight.land()
+        if self.after is not None:
+            after, self.after = self.after, None
+            if self._error is None:
+                try:
+                    after()
+                except Exception as error:
+                    self._error = error
         if self._error is not None:
             raise self._error
         return self._value
 
-    def _complete_now(self) -> None:
-        try:
-            assert self._finish is not None
-            self._value = self._finish()
-        except Exception as error:                   # stored: every wait() raises it
-            self._error = error
-        self._finish = None
-        if self.flight is not None:
-            self.flight.land()
 
     def _number(self) -> int:
         """The number of the operation in a timeline."""
@@ -79,7 +85,8 @@ class Handle(Generic[Result_co]):
 
     def done(self) -> bool:
         """Whether wait() would return without blocking."""
-        obligations.before_waiting()
+        if obligations.settle is not None:
+            obligations.before_waiting()
         if self._finish is None or self._test is None:
             return True
         done = self._test()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ class PersistentSum:
         handle: Handle = self._comm.start_sum_in_place([self._sent])
         if recorders and handle.flight is None:
             handle.flight = Flight("sum_in_place", self._sent.nbytes, self._comm.flight())
-        return handle.then(lambda _: self._finish(divided))
+        handle.after = partial(self._finish, divided)
+        return handle
 
     def _finish(self, divided: int) -> None:
         if self._numbered:

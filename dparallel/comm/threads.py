@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 import time
 from collections import Counter
@@ -18,7 +19,7 @@ from .handle import obligations
 from .header import ROOT_RESULT, Call, collective_error, mismatch
 from .messages import may_stay_unreceived
 from .reference import combined, results
-from .watchdog.call_site import Site, at_site, user_site
+from .watchdog.call_site import Site, at_site, site_of, user_site
 
 if TYPE_CHECKING:
     from threading import Condition
@@ -70,24 +71,30 @@ class ThreadExchange:
 
         RankFailure if a rank can't contribute any more, all ranks are deadlocked, or the timeout expires.
         """
-        deadline = time.monotonic() + self.timeout
         with self.lock:
-            self.waiting[rank] = (number, what, user_site(), len(ranks))
-            complete = self.conditions.setdefault(number, threading.Condition(self.lock))
-            while len(self.deposits.get(number, ())) < len(ranks):
-                self._check(number, rank, what, ranks)
-                if complete.wait(min(DEADLOCK_AFTER, max(0.0, deadline - time.monotonic()))):
-                    continue
-                if time.monotonic() >= deadline:
-                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.status()}")
-                if self._deadlocked():
-                    raise RankFailure(f"deadlock: every rank waits for another: {self.status()}")
-            self.waiting.pop(rank, None)
-            items = [self.deposits[number][other] for other in ranks]
+            if len(self.deposits.get(number, ())) < len(ranks):
+                self._wait(number, rank, what, ranks)
+            items = list(map(self.deposits[number].__getitem__, ranks))
             self.reads[number] = self.reads.get(number, 0) + 1
             if self.reads[number] == readers:
-                del self.deposits[number], self.reads[number], self.conditions[number]
+                del self.deposits[number], self.reads[number]
+                self.conditions.pop(number, None)
             return items
+
+    def _wait(self, number: Any, rank: int, what: object, ranks: Sequence[int]) -> None:
+        """Wait, with the lock, until these ranks have deposited their items."""
+        deadline = time.monotonic() + self.timeout
+        self.waiting[rank] = (number, what, user_site(), len(ranks))
+        complete = self.conditions.setdefault(number, threading.Condition(self.lock))
+        while len(self.deposits.get(number, ())) < len(ranks):
+            self._check(number, rank, what, ranks)
+            if complete.wait(min(DEADLOCK_AFTER, max(0.0, deadline - time.monotonic()))):
+                continue
+            if time.monotonic() >= deadline:
+                raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.status()}")
+            if self._deadlocked():
+                raise RankFailure(f"deadlock: every rank waits for another: {self.status()}")
+        self.waiting.pop(rank, None)
 
     def poll_until(self, poll: Callable[[], bool], rank: int, what: str, ranks: Sequence[int]) -> None:
         """Call poll() until it is true. RankFailure if a rank fails, all others have returned, or the timeout expires."""
@@ -170,26 +177,26 @@ class ThreadComm(Communicator):
         self._number = self._duplicates = 0
         self._message_counts: Counter[Any] = Counter()       # messages so far, by operation, source, dest and tag
 
-    def _put(self, call: Call, item: Any) -> tuple[Callable[[], tuple[list[Call], list[Any]]], Callable[[], bool]]:
+    def _put(self, call: Call, item: Any) -> tuple[Callable[[], tuple[Sequence[Call], Sequence[Any]]], Callable[[], bool]]:
         """Deposit a call and an item for the next collective. Returns functions that wait and test for all ranks' items."""
-        obligations.before_waiting()
+        if obligations.settle is not None:
+            obligations.before_waiting()
         number, rank, exchange, ranks = (self._channel, self._number), self._exchange_rank, self._exchange_point, self._ranks
         self._number += 1
         call.backward_of = self.backward_of
-        exchange.put(number, rank, (call, item, user_site()), len(ranks))
+        exchange.put(number, rank, (call, item, site_of(sys._getframe())), len(ranks))
 
-        def collect() -> tuple[list[Call], list[Any]]:
-            contributions = exchange.get(number, rank, call, ranks, len(ranks))
-            calls = [call for call, _, _ in contributions]
+        def collect() -> tuple[Sequence[Call], Sequence[Any]]:
+            calls, items, sites = zip(*exchange.get(number, rank, call, ranks, len(ranks)), strict=True)
             reason = mismatch(calls)
             if reason:
-                raise collective_error(reason, [f"{call}{at_site(site)}" for call, _, site in contributions])
-            return calls, [item for _, item, _ in contributions]
+                raise collective_error(reason, [f"{call}{at_site(site)}" for call, site in zip(calls, sites, strict=True)])
+            return calls, items
 
         return collect, lambda: exchange.is_complete(number, ranks)
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
-        return self._put(calls[0], None)[0]()[0]
+        return list(self._put(calls[0], None)[0]()[0])
 
     def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         collect, test = self._put(calls[0], np.array(xs[0], order="C"))      # others may read it after this rank continues
@@ -202,7 +209,7 @@ class ThreadComm(Communicator):
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in rank order."""
-        array = vectors_of(arrays)[0]
+        array = arrays[0] if type(arrays[0]) is np.ndarray else vectors_of(arrays)[0]
         collect, test = self._put(Call("sum_in_place", self.size, array), array.copy())
         return Handle(lambda: np.copyto(array, combined(collect()[1], "sum")), test)
 

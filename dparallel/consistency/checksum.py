@@ -62,41 +62,49 @@ class WeightCheck:
         self.owner: str = owner
         self.named: list[tuple[str, Any]] = list(named)
         self.passes: int = 0                         # that are complete; the same number on all ranks
-        self.on: bool = True                         # False once ranks have different gradients, as in local SGD
+        self.on: bool = True                         # False after stop()
+        self.due: bool = True                        # whether the running pass is checked
         self.uneven: bool = False                    # join() has left optimizers with different states
         self._hooks: list[str] = []                  # that replaced gradients in the checked pass
 
-    @property
-    def due(self) -> bool:
-        """Whether the running pass is checked."""
-        return self.on and (self.passes < FIRST or self.passes % EVERY == 0)
+    def stop(self) -> None:
+        """Compare no further passes: ranks have different gradients, as in local SGD."""
+        self.on = self.due = False
+
+    def _end_pass(self) -> bool:
+        """Count a pass. Returns whether it is checked."""
+        due = self.due
+        self.passes += 1
+        self.due = self.on and (self.passes < FIRST or self.passes % EVERY == 0)
+        return due
 
     def checksum(self) -> int:
         """The checksum of all weights of this rank."""
         crc = 0
         for _, p in self.named:
-            crc = crc_of(p.array, crc)
+            array = p.array
+            crc = (zlib.crc32(array, crc) if array.nbytes < SMALL and array.flags.c_contiguous and array.dtype.kind != "V"
+                   else crc_of(array, crc))
         return crc
 
     def fill(self, room: Array, replaced: Sequence[tuple[Any, Any]] = ()) -> None:
         """If this pass is checked, write 1, whether hooks replaced gradients, and the bits of the weights (zeros if not
         compared) into the ROOM elements of a message. replaced: those of the BackwardPass."""
         if self.due:
-            self._hooks = [self._described(hook, node) for hook, node in replaced]
+            self._hooks = [self._described(hook, node) for hook, node in replaced] if replaced else []
             room[0], room[1], room[2:] = 1, bool(replaced), bits_of(self.checksum())
 
     def compare(self, room: Array, comm: Communicator, alike: Callable[[], bool]) -> None:
         """CollectiveError, on all ranks, if weights differ, or hooks replaced gradients on some ranks only (which may be,
         unless alike(): all ranks have used the same parameters). Collective only then."""
-        due, ranks = self.due, comm.size
-        self.passes += 1
-        if not due:
+        if not self._end_pass():
             return
+        ranks = comm.size
         here, hooks, *sums = room.tolist()
         room[...] = 0
         if here == ranks and not same(sums, ranks):
             self._explain(comm)
-        if here == ranks and not same([hooks], ranks) and alike():
+        if here == ranks and hooks not in (0, ranks) and alike():
             found = comm.allgather_object([abbreviated(list(dict.fromkeys(self._hooks)))])
             raise CollectiveError(MSG_HOOKS.format(
                 owner=self.owner, passes=self.passes,
@@ -111,16 +119,14 @@ class WeightCheck:
 
     def gather(self, comm: Communicator) -> None:
         """Compare in a separate collective, if this pass is checked: for passes whose messages have no room."""
-        due = self.due
-        self.passes += 1
-        if due and len(set(comm.allgather([np.array([self.checksum()])])[0].tolist())) > 1:
+        if self._end_pass() and len(set(comm.allgather([np.array([self.checksum()])])[0].tolist())) > 1:
             self._explain(comm)
 
     def _explain(self, comm: Communicator) -> None:
         """CollectiveError, on all ranks, with the parameters that differ; after join() a warning. Collective."""
         difference = first_difference([(name, _one_nan(p.array)) for name, p in self.named], comm)
         if difference and self.uneven:
-            self.on = False
+            self.stop()
             warnings.warn(MSG_UNEVEN.format(owner=self.owner, difference=difference), UserWarning, stacklevel=2)
         elif difference:
             raise CollectiveError(MSG_DIFFERENT.format(owner=self.owner, passes=self.passes, difference=difference))

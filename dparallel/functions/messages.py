@@ -29,8 +29,9 @@ from autograd.transforms.forward_ad import make_dual, unpack_dual
 from ..autograd import Function, Tensor, as_tensor, stack
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Array, Message, call_text, check_like, gradient_tag
+from .message_states import LAST
 from .partnered import Pending
-from .pending_messages import LAST, PendingMessage, PendingRecv, PendingSend, close_dropped_messages, pending
+from .pending_messages import PendingMessage, PendingRecv, PendingSend, close_dropped_messages, pending
 from .wait_order import reserve_numbers
 
 MESSAGES = "messages (Send, Recv, Isend, Irecv)"

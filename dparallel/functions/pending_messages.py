@@ -6,9 +6,8 @@ The sender's end, in its first pass. A Send takes part in a pass
 
 - that reaches its token, an empty tensor: `loss = join(loss, token)`, or token.sum().backward() on a rank without a loss;
 - that reaches no token, if it is the first such pass after the Send: therefore a token may be dropped. (In grad() only if
-the
-  Send leads to a requested input, to an unanswered Recv, or to a collective that is reached.) A Send whose token was passed
-  to join(), or with own_pass=True, takes part only in a pass that reaches the token;
+  the Send leads to a requested input, to an unanswered Recv, or to a collective that is reached.) A Send whose token was
+  passed to join(), or with own_pass=True, takes part only in a pass that reaches the token;
 - that reaches other tokens and frees nodes of the graph that the Send needs.
 
 The receiver's end, in its first pass. The pass that reaches y sends the gradient. If a pass does not reach y, zeros are
@@ -24,17 +23,12 @@ These get zeros when the communicator is freed or the rank ends. grad() with ret
 since its caller uses the gradients of each pass. A pass consumes the messages that it took part in, or did not reach, unless
 it keeps the graph. Reaching a consumed message is a RuntimeError.
 
-After a pass that kept the graph:
-
-- A Send that took part by its token does so again only by its token.
-- A Send that took part without a path to its token can't know whether the next pass of the other rank reaches y. So when
-that
-  pass starts, the receiver's end sends a status: REACHED, NOT_REACHED, or CLOSED, the last one; and the Send takes part
-  accordingly. Thus, until one end closes the message, the passes of the two ranks match one to one. The receiver's end
-  closes it after MAX_MISSES backward() passes (8 times as many of grad()) that did not reach y; or once y's graph is freed,
-  when a pass starts or a message or a collective is called. No gradient depends on the latter, since a freed graph can't be
-  reached: it only ends the exchange of statuses.
-- The same holds for gradients that a create_graph pass sent, from the first pass on: no token leads to them.
+After a pass that kept the graph, a Send that took part by its token does so again only by its token. One that took part
+without a path to it can't know whether the other rank's next pass reaches y. So when that pass starts, the receiver's end
+sends a status: REACHED, NOT_REACHED, or CLOSED, the last one. Thus the passes of the two ranks match one to one, until the
+receiver's end closes the message: after MAX_MISSES backward() passes (8 times as many of grad()) that did not reach y; or
+once y's graph is freed, when a pass starts or a message or a collective is called. No gradient depends on the latter. The
+same holds for gradients that a create_graph pass sent, from the first pass on: no token leads to them.
 
 Each end processes its messages from newest to oldest. An end's actions depend only on newer messages of its own rank, so no
 two ranks wait for each other's status. If one process holds both ends, no status is needed: the Send takes part where y is
@@ -63,43 +57,61 @@ from ..comm import Communicator, Handle
 from ..comm.handle import obligations
 from ..comm.messages import ZEROS, Message, gradient_tag, status_tag
 from ..comm.watchdog.call_site import Site, at_site, user_site
+from .message_states import CLOSED, DUE, FRESH, HELD, LAST, REACHED, RECEIVER, SENDER, Event, State, Table
 
 WARN_AT = 1000                       # pending messages without a backward pass, from which to warn
-LAST = 16                            # in a gradient's note, beside GRAD and DUAL: no further gradient will follow
-NOT_REACHED, REACHED, CLOSED = 0.0, 1.0, 2.0        # status messages: will the coming pass send a gradient
 MAX_MISSES = 16                      # backward() passes that do not reach a message with a kept graph, before it is closed
+
+
+MSG_SENT = ("took part in an earlier backward pass, which reached no token. Join it to the loss it belongs to, "
+            "join(loss, token), or send it with own_pass=True, before such a pass begins")
+MSG_ZEROS = ("took part in an earlier backward pass, which did not reach the received tensor, so zeros were sent when this "
+             "rank next waited for others (or ended). Receive it after that pass, or pass own_pass=True or call "
+             "join(loss, y): then it waits for the pass that reaches it")
+MSG_EXPIRED = (f"was kept by a pass with retain_graph or create_graph, but the next {MAX_MISSES} backward passes did not "
+               "reach it, so it was closed")
 
 
 class PendingMessage:
     """One end of a recorded message whose gradient has not been sent (or received) yet."""
 
+    table: Table
+    texts: dict[State, str]                          # errors: which earlier pass consumed the message, and what to do
+
     def __init__(self, comm: Communicator, rank: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
         self.comm: Communicator = comm
         self.rank: int | None = rank
         self.peer: int = peer
-        self.local: bool = peer in comm.held        # whether both ends are in this process
+        self.local: bool = peer in comm.held         # whether both ends are in this process
         self.number = -1
         self.like: tuple[tuple[int, ...], np.dtype[Any]] = ((), np.dtype(float))      # shape and dtype
         self.own_pass = own_pass                     # takes part only in passes that reach it
-        # whether a pass that kept its graph took part in it, or sent it
-        self.graph_kept: bool = tag < 0
-        self.closed: bool = False                      # no further pass will take part
-        self.joined_without_path = False                           # whether it took part without a path to the user's tensor
+        self.state: State = State.NEW if tag >= 0 else State.KEPT                     # tag < 0: a gradient
         self.node: weakref.ref[Node] | None = None   # of the user's tensor
         self.site: Site | None = user_site() if tag >= 0 else None  # the user's line
+
+    def happens(self, event: Event) -> None:
+        """Change the state, and run the action."""
+        self.state, action = self.table.get((self.state, event), (self.state, None))
+        if action is not None:
+            action(self)
 
     def set_result(self, tensor: Tensor) -> None:
         """Store a weak reference to the node of the tensor that the user gets."""
         assert tensor.edge is not None
         self.node = weakref.ref(tensor.edge[0])
 
+    def is_closed(self) -> bool:
+        """Whether no further pass will take part."""
+        return self.state not in FRESH and self.state not in HELD
+
     def is_open(self) -> bool:
         """Whether a backward pass may still take part in the message."""
-        return not self.closed and not (self.graph_kept and self.comm.freed)
+        return self.state in FRESH or (self.state in HELD and not self.comm.freed)
 
     def awaits_first_pass(self) -> bool:
         """Whether no pass has taken part yet, and the other end (in another process) waits for one."""
-        return not (self.local or self.graph_kept or self.own_pass or self.closed)
+        return self.state in FRESH and not (self.local or self.own_pass)
 
     def is_dropped(self) -> bool:
         """Whether the graph behind the user's tensor is freed: then no pass can reach it. This decides only which memory
@@ -116,19 +128,15 @@ class PendingMessage:
         pass frees its graph.
         """
         keep = bool(running.passes and running.passes[-1].keep)
-        self.graph_kept = self.graph_kept or keep
-        self.closed = not keep and not self.local
+        if keep or not self.local:                   # an end whose other end is in this process stays open
+            self.happens(Event.KEEPS if keep else Event.FREES)
         return not keep
 
     def check(self, name: str, way: str) -> None:
         """RuntimeError if an earlier pass that did not reach the user's tensor consumed the message."""
-        if self.joined_without_path and self.closed:
+        if self.state in self.texts:
             message = f"message {self.number} {way} rank {self.peer}{at_site(self.site)}"
-            raise RuntimeError(f"{name}: {message} {self.used_up_text()}")
-
-    def used_up_text(self) -> str:
-        """The text that says which earlier pass consumed the message, and what to do."""
-        raise NotImplementedError
+            raise RuntimeError(f"{name}: {message} {self.texts[self.state]}")
 
     def on_pass_start(self, pass_start: PassStart) -> None:
         """Decide, at the start of a pass, whether this message takes part in it."""
@@ -138,14 +146,12 @@ class PendingMessage:
 class PendingSend(PendingMessage):
     """The sender's end, which receives a gradient."""
 
-    gradient_edge: Any = None                                 # the edge that receives the gradient; keeps the graph alive
-    gradient_handle: Handle | None = None                     # the gradient, while it is being received
-    partner: PendingRecv | None = None                  # the other end, if this process holds it
-    partner_not_reached: bool = False                             # the pass does not reach the other end
-
-    def __init__(self, comm: Communicator, rank: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
-        super().__init__(comm, rank, peer, tag, own_pass)
-        self.joined_without_path: bool = tag < 0                   # no token leads to the Send of a gradient
+    table = SENDER
+    texts: dict[State, str] = {State.USED_UP: MSG_SENT}              # noqa: RUF012
+    gradient_edge: Any = None                        # the edge that receives the gradient; keeps the graph alive
+    gradient_handle: Handle | None = None            # the gradient, while it is being received
+    partner: PendingRecv | None = None               # the other end, if this process holds it
+    partner_not_reached: bool = False                # the pass does not reach the other end
 
     def start_receiving(self) -> None:
         """Start to receive the gradient."""
@@ -164,107 +170,87 @@ class PendingSend(PendingMessage):
         assert handle is not None
         message: Message = handle.wait()
         self.take_part()
-        self.closed = self.closed or (bool(int(message.note) & LAST) and not self.local)
+        if int(message.note) & LAST and not self.local:
+            self.happens(Event.FREES)
         return completed(handle)
 
     def on_pass_start(self, pass_start: PassStart) -> None:
         """Take part according to the receiver's status; the first time, as this end decides (PassStart.joining_sends)."""
+        joins = False
         if self.local:
             partner = self.partner
             self.partner_not_reached = partner is not None and not partner.is_reached_by(pass_start.members)
             if partner is not None and partner.is_dropped():
-                self.drop_graph()
-            elif partner is not None and not self.partner_not_reached:
-                pass_start.join(self)
-        elif not self.graph_kept:
-            if self in pass_start.joining_sends:
-                self.joined_without_path = True
-                pass_start.join(self)
-        elif self.joined_without_path:
+                self.happens(Event.DROPPED)
+            else:
+                joins = partner is not None and not self.partner_not_reached
+        elif self in pass_start.joining_sends:
+            self.happens(Event.JOINS)
+            joins = True
+        elif self.state is State.KEPT:
             status = self.comm.post_recv(self.peer, status_tag(self.number), self.rank).wait().note
+            joins = status == REACHED
             if status == CLOSED:
-                self.drop_graph()
-            elif status == REACHED:
-                pass_start.join(self)
-        elif self.is_dropped():
-            self.drop_graph()
+                self.happens(Event.DROPPED)
+        elif self.state is State.BY_TOKEN and self.is_dropped():
+            self.happens(Event.DROPPED)
+        if joins:
+            pass_start.join(self)
 
-    def used_up_text(self) -> str:
-        """The text for a Send that took part in a pass that reached no token."""
-        return ("took part in an earlier backward pass, which reached no token. Join it to the loss it belongs to, "
-                "join(loss, token), or send it with own_pass=True, before such a pass begins")
-
-    def drop_graph(self) -> None:
+    def free_graph(self) -> None:
         """Free the graph: no gradient will arrive."""
-        self.closed: bool = True
         self.gradient_edge = None
 
 
 class PendingRecv(PendingMessage):
     """The receiver's end, which sends a gradient."""
 
-    # passes since one with a kept graph that did not reach it, in eighths
-    misses: int = 0
-    unanswered: bool = False                             # a pass did not reach it, and zeros are not sent yet
-    keeps_graph: bool = False                               # whether that pass kept its graph
-    graph_kept: bool
-    closed: bool
-    joined_without_path: bool
+    table = RECEIVER
+    texts: dict[State, str] = {State.USED_UP: MSG_ZEROS, State.EXPIRED: MSG_EXPIRED}             # noqa: RUF012
+    misses: int = 0                                  # passes since one with a kept graph that did not reach it, in eighths
 
     def on_pass_start(self, pass_start: PassStart) -> None:
         """Notify the sender whether this pass sends a gradient; the first time, record whether zeros will be due."""
-        reached = self.is_reached_by(pass_start.members)
+        reached, keeps = self.is_reached_by(pass_start.members), pass_start.keeps_graph
         if self.local:
-            self.closed = self.is_dropped()                  # its PendingSend decides
-        elif self.graph_kept:
+            if self.is_dropped():                    # its PendingSend decides
+                self.happens(Event.DROPPED)
+            return
+        if self.state in HELD:
             self.misses = 0 if reached else self.misses + (8 if pass_start.accumulate else 1)
             if self.misses > 8 * MAX_MISSES or self.is_dropped():
-                self.close()
-            else:
-                self._post(np.zeros(0), status_tag(self.number), REACHED if reached else NOT_REACHED)
-        elif reached:
-            self.unanswered = False
-        elif not self.own_pass:
-            self.unanswered, self.keeps_graph = True, pass_start.keeps_graph
-            if pass_start.keeps_graph and not pass_start.accumulate and not pass_start.leads_to_pending_send(self):
-                self.send_zeros()
-            else:
-                pending.settle_before_waiting()
+                self.happens(Event.CLOSES)
+                return
+        elif self.own_pass and not reached:
+            return
+        self.happens(Event.REACHED if reached else Event.MISSED_KEEPING if keeps else Event.MISSED)
+        if (self.state is State.MISSED_KEEPING and not pass_start.accumulate
+                and not pass_start.leads_to_pending_send(self)):
+            self.happens(Event.ANSWERED)
 
-    def send_zeros(self) -> None:
-        """Send zeros as the gradient, since no pass reached the received tensor."""
-        self.unanswered, self.joined_without_path = False, True
-        self.graph_kept, self.closed = self.graph_kept or self.keeps_graph, not self.keeps_graph
-        if self.keeps_graph:
+    def settle_later(self) -> None:
+        """Send the zeros that are due before this rank next waits for others."""
+        pending.settle_before_waiting()
+
+    def watch_graph(self) -> None:
+        """The graph is kept: the sender expects statuses until close_dropped_messages()."""
+        if not self.local:
             pending.with_kept_graph.append(self)
-        self._post(np.zeros(*self.like), gradient_tag(self.number), ZEROS | (0 if self.keeps_graph else LAST))
 
-    def take_part(self) -> bool:
-        """As PendingMessage.take_part; if the pass keeps its graph, the sender expects a status in each later pass."""
-        self.unanswered, before = False, self.graph_kept
-        last = super().take_part()
-        if self.graph_kept and not before and not self.local:
-            pending.with_kept_graph.append(self)
-        return last
+    def send_zeros(self, last: int) -> None:
+        """Send zeros as the gradient, since no pass reached the received tensor. last: LAST, or 0."""
+        if not last:
+            self.watch_graph()
+        self._post(np.zeros(*self.like), gradient_tag(self.number), ZEROS | last)
 
-    def used_up_text(self) -> str:
-        """The text for a Recv that sent zeros, or was closed."""
-        if self.graph_kept:
-            return (f"was kept by a pass with retain_graph or create_graph, but the next {MAX_MISSES} backward passes did "
-                    "not reach it, so it was closed")
-        return ("took part in an earlier backward pass, which did not reach the received tensor, so zeros were sent when "
-                "this rank next waited for others (or ended). Receive it after that pass, or pass own_pass=True or call "
-                "join(loss, y): then it waits for the pass that reaches it")
+    def send_status(self, status: float) -> None:
+        """Notify the sender whether the coming pass sends a gradient."""
+        self._post(np.zeros(0), status_tag(self.number), status)
 
     def close(self) -> None:
         """No further pass will take part: send zeros, or notify the sender not to wait for a status any more."""
-        if not self.closed and not self.local:
-            if self.graph_kept:
-                self.closed = self.joined_without_path = True
-                self._post(np.zeros(0), status_tag(self.number), CLOSED)
-            else:
-                self.keeps_graph = False
-                self.send_zeros()
+        if not self.local:
+            self.happens(Event.CLOSES)
 
     def _post(self, array: np.ndarray[Any, Any], tag: int, note: float) -> None:
         """Send a gradient or a status to the other end."""
@@ -296,8 +282,8 @@ class _PendingMessages(threading.local):
                     atexit.unregister(_at_exit)      # registered last, called first: before the communicator's own
                     atexit.register(_at_exit, os.getpid())
         self.messages.append(message)
-        if message.graph_kept and isinstance(message, PendingRecv) and not message.local:
-            self.with_kept_graph.append(message)
+        if message.state is State.KEPT and isinstance(message, PendingRecv):
+            message.watch_graph()
         if len(self.messages) >= WARN_AT and not self.warned:
             self.messages = [m for m in self.messages if m.is_open()]
             if len(self.messages) >= WARN_AT:
@@ -311,13 +297,11 @@ class _PendingMessages(threading.local):
 
     def settle(self) -> None:
         """Send the zeros that are due, except for tensors that led to a Send without a pass."""
-        due = [m for m in self.messages if isinstance(m, PendingRecv) and m.unanswered]
+        due = [m for m in self.messages if m.state in DUE]
         if due:
             behind = nodes_behind(pending_send_roots(self.messages), self.messages)
             for message in reversed(due):
-                message.unanswered = False               # if it is not sent now, it waits for that Send's pass
-                if not message.is_reached_by(behind):
-                    message.send_zeros()
+                message.happens(Event.POSTPONED if message.is_reached_by(behind) else Event.ANSWERED)
 
 
 pending: _PendingMessages = _PendingMessages()
@@ -327,7 +311,7 @@ def nodes_behind(roots: Iterable[Any], messages: Iterable[PendingMessage]) -> se
     """All nodes that the edges lead to, also through messages of which this process holds both ends."""
     order, leaves = survey(list(roots))
     found = {*order, *leaves}
-    local = {m for m in messages if isinstance(m, PendingSend) and m.partner is not None and not m.closed}
+    local = {m for m in messages if isinstance(m, PendingSend) and m.partner is not None and not m.is_closed()}
     while more := {m for m in local if m.partner.is_reached_by(found)}:              # type: ignore[union-attr]
         local -= more
         order, leaves = survey([m.gradient_edge for m in more])
@@ -337,7 +321,7 @@ def nodes_behind(roots: Iterable[Any], messages: Iterable[PendingMessage]) -> se
 
 def pending_send_roots(messages: Iterable[PendingMessage]) -> list[Any]:
     """The edges of Sends to other processes that have had no pass."""
-    return [m.gradient_edge for m in messages if isinstance(m, PendingSend) and not (m.local or m.graph_kept or m.closed)]
+    return [m.gradient_edge for m in messages if isinstance(m, PendingSend) and m.state in FRESH and not m.local]
 
 
 class PassStart:
@@ -445,5 +429,5 @@ def next_pass_joins_a_send(tensors: Sequence[Tensor]) -> bool:
     """Whether the next pass to these tensors takes part in a Send whose token is unused."""
     targets = [edge_of(t) for t in tensors if t.requires_grad]
     pass_start = PassStart([], targets, True, False, pending.messages)
-    sends = [m for m in pending.messages if isinstance(m, PendingSend) and not m.closed and not m.own_pass]
+    sends = [m for m in pending.messages if isinstance(m, PendingSend) and not m.is_closed() and not m.own_pass]
     return any(pass_start.leads_to_target(m.gradient_edge) for m in sends)

@@ -111,13 +111,15 @@ class SummedForward:
         reducer.stats.forward_ends()
         if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator alternately is
             return output
+        if type(output) is Tensor and output.tracked:          # the usual case
+            return BackwardSignal.apply(output, reducer, call)
         return tree_map(output, lambda y: BackwardSignal.apply(y, reducer, call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
     @primitive
     def before_forward(self, rows: float, training: bool) -> ForwardCall:
         """Prepare the forward pass on this rank and notify the other ranks. Returns the call with its weight."""
-        reducer, weights, root = self.reducer, self.reducer.weights, 0
+        reducer, weights, watch, root = self.reducer, self.reducer.weights, self.watch, 0
         if reducer.superseded:
             raise RuntimeError(reducer.superseded)
         reducer.stats.forward_begins(rows)
@@ -126,15 +128,19 @@ class SummedForward:
         if reducer.joined is not None:
             root = reducer.joined.forward_begins()
         call = weights.override if weights.override is not None else ForwardCall(rows)
-        call.problem = call.problem or self.watch.look()
-        if self.watch.fast:
-            call.fast = [*call.fast, *self.watch.fast.values()]
+        call.problem = call.problem or watch.look()
+        if watch.fast:
+            call.fast = [*call.fast, *watch.fast.values()]
             call.inner |= {c for node in graph(call.fast) if node.always_runs for c in getattr(node, "calls", ())} - {call}
-            self.watch.fast = {}
+            watch.fast = {}
         if training:
-            self.buffers.broadcast(root)
+            if watch.has_buffers:
+                self.buffers.broadcast(root)
             self.buffers.changed = True
-        call.evaluated = (not training and bool(self.buffers.buffers())) or self.watch.evaluates()
+        elif watch.has_buffers:
+            call.evaluated = bool(self.buffers.buffers())
+        if watch.synchronised and watch.evaluates():
+            call.evaluated = True
         return call
 
     def _rows(self, arguments: Any) -> float:

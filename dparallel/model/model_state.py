@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterable
 from operator import is_not
 from typing import Any
 
+import numpy as np
+
 from autograd.core.overwrites import keep_saved, overwrite
 from autograd.nn import Module, SyncBatchNorm
 
-from ..autograd import Tensor
+from ..autograd import Tensor, as_tensor
 from ..comm import Communicator
 from ..pytree.flat_arrays import map_flattened
 
@@ -50,7 +52,8 @@ class BufferSync:
     def buffers(self) -> list[Tensor]:
         """The buffers, as of the watch's last look(); values that nodes save from now on do not change."""
         buffers = self.watch.buffers() if self.enabled else []
-        keep_saved(buffers)
+        if buffers:
+            keep_saved(buffers)
         return buffers
 
     def broadcast(self, root: int = 0) -> None:
@@ -100,7 +103,7 @@ class ModelWatch:
         self.ignored: Collection[str] = ignored
         self.wrapped: dict[str, Any] = {name: p for name, p in module.named_parameters() if name not in ignored}
         self._frozen = [(name, p) for name, p in self.wrapped.items() if not p.requires_grad]
-        self._dtypes = [p.dtype for p in self.wrapped.values()]
+        self._dtypes = [p.array.dtype for p in self.wrapped.values()]
         self.fast: dict[Tensor, Tensor] = {}         # parameter -> what is computed from parameters, and in its place
         self._remember()
 
@@ -113,16 +116,15 @@ class ModelWatch:
         self._buffers = [(vars(m), key) for prefix, m in self.module.named_modules()
                          for key in vars(m).get("_buffer_names", ())
                          if f"{prefix}.{key}".lstrip(".") not in self.ignored]
-        self._synchronised = [m for m in self.module.modules() if isinstance(m, SyncBatchNorm)]
+        self.has_buffers = bool(self._buffers)       # and what else evaluation may change
+        self.synchronised = [m for m in self.module.modules() if isinstance(m, SyncBatchNorm)]
 
     def evaluates(self) -> bool:
         """Whether a SyncBatchNorm is in evaluation mode, and skips its collectives."""
-        return bool(self._synchronised) and not all(m.training for m in self._synchronised)
+        return not all(m.training for m in self.synchronised)
 
     def buffers(self) -> list[Tensor]:
         """The module's buffers, as of the last look(), without walking the tree."""
-        if not self._buffers:
-            return []
         found = [d.get(key) for d, key in self._buffers]
         return [b for b in found if b is not None]
 
@@ -140,10 +142,11 @@ class ModelWatch:
             if p.requires_grad:
                 return (f"{name} requires grad now but did not when the model was wrapped, so its gradient would not be "
                         "synchronized; wrap the model again")
-        dtypes = [p.dtype for p in self.wrapped.values()]
+        dtypes = [p.array.dtype for p in self.wrapped.values()]
         if dtypes != self._dtypes:
             name, now, before = next(found for found in zip(self.wrapped, dtypes, self._dtypes, strict=True)
                                      if found[1] != found[2])
+            now, before = (as_tensor(np.empty(0, dtype)).dtype for dtype in (now, before))       # as PyTorch names them
             return (f"parameter {name} is {now} now but was {before} when the model was wrapped, and gradients are summed "
                     "in that dtype; convert the model first (`model.to(dtype)`), then wrap it")
         return ""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from autograd.core.function import FunctionNode
 from autograd.core.modes import GRAD, modes
-from autograd.core.primitive import primitive
+from autograd.core.primitive import primitive, watchers
 
 from ..autograd import Function, Tensor
 from .weights import ForwardCall
@@ -27,10 +28,25 @@ def backward_begins(reducer: PassListener, call: ForwardCall) -> None:
     reducer.begin(call)
 
 
+class SignalNode(FunctionNode):
+    """The node of BackwardSignal, which usually passes the array on without making a Tensor of it."""
+
+    reducer: PassListener
+    calls: tuple[ForwardCall]
+
+    def run(self, g: Any, create: bool) -> Any:
+        """Notify the reducer, then return the gradient unchanged."""
+        if create or g is None or watchers:
+            return super().run(g, create)
+        self.reducer.begin(self.calls[0])
+        return g, None, None
+
+
 class BackwardSignal(Function):
     """Identity on a module's output, whose backward notifies the reducer, also on a rank where no parameter gets a gradient.
     With create_graph its backward contains a BackwardSignal again, for passes over the graph of a backward pass."""
 
+    node = SignalNode
     always_runs = True
     transparent = True
 

@@ -54,6 +54,7 @@ class GradientBucket(LeafCounter):
     Unit of a sharded model."""
 
     nbytes: int
+    gradients: Array                                 # all as one array, which is scaled before the sum and divided after it
     used: Array                                      # flags of parameters; after the sum: numbers of ranks
     room: Array                                      # in the last bucket: what a WeightCheck sums with the flags
     listener: BucketListener
@@ -63,13 +64,9 @@ class GradientBucket(LeafCounter):
         self.names: list[str] = [name for name, _ in named]
         self.params: list[Any] = [p for _, p in named]
         self.number_of: dict[Any, int] = {p: number for number, p in enumerate(self.params)}
+        self.unused_before: list[tuple[int, Array]] = []         # earlier gradients of unused parameters, by number
 
     # --- the memory of gradients -------------------------------------------------------------------------------------------
-
-    @property
-    def gradients(self) -> Array:
-        """All gradients as one array, which is scaled before the sum and divided after it."""
-        raise NotImplementedError
 
     def gradient(self, number: int) -> Array:
         """The memory of one parameter's gradient, in the parameter's shape."""
@@ -100,18 +97,6 @@ class GradientBucket(LeafCounter):
         """Count p's gradients in this bucket from now on. Returns the counter that did so before."""
         return set_counter(p, self)
 
-    def before_uncounted(self) -> None:
-        """See BucketListener.begin(). A pass may begin with a leaf, if only the loss uses it."""
-        self.listener.begin()
-
-    def complete(self) -> None:
-        """All gradients have arrived: see BucketListener.bucket_full()."""
-        self.listener.bucket_full()
-
-    def uncounted(self, leaf: Any) -> None:
-        """A gradient was not counted: see BucketListener.gradient_arrived()."""
-        self.listener.gradient_arrived(leaf)
-
     # --- one pass, called by the reducer --------------------------------------------------------------------------------
 
     def start_pass(self, backward_pass: BackwardPass | None) -> None:
@@ -120,7 +105,7 @@ class GradientBucket(LeafCounter):
         self.left: int = len(self.params)
         self.counted.clear()
         self.used[...] = 0
-        self.forget()
+        self.unused_before.clear()
 
     def stop_counting(self) -> None:
         """Set the flags of the parameters that got gradients, before the bucket is launched."""
@@ -149,6 +134,7 @@ class GradientBucket(LeafCounter):
 
     def forget(self) -> None:
         """Discard the state of a pass."""
+        self.unused_before.clear()
 
 
 class Bucket(GradientBucket):
@@ -166,18 +152,12 @@ class Bucket(GradientBucket):
         self.elements = count                        # of gradients, in real numbers
         self.sum: PersistentSum = comm.persistent_sum(count + len(self.params) + room + 1, dtype.type(0).real.dtype)
         self.buffer: Array = self.sum.array
-        self.flat: np.ndarray[Any, Any] = self.buffer[:count].view(dtype)
+        self.gradients: Array = self.buffer[:count].view(dtype)
         self.flags: Array = self.buffer[count:-1]    # those of parameters, then `room`
         self.used: Array = self.flags[:len(self.params)]
         self.room: Array = self.flags[len(self.params):]
         self.nbytes: int = self.buffer.nbytes
-        self.views: list[Array] = unflatten(self.flat, [p.array.shape for p in self.params])
-        self.unused_before: list[tuple[int, Array]] = []         # earlier gradients of unused parameters, by number
-
-    @property
-    def gradients(self) -> Array:
-        """The gradients' part of the buffer."""
-        return self.flat
+        self.views: list[Array] = unflatten(self.gradients, [p.array.shape for p in self.params])
 
     @property
     def weight(self) -> float:
@@ -235,17 +215,13 @@ class Bucket(GradientBucket):
                 all_used = False
             if used and not in_bucket:
                 copy_to_grad(p, view)
-            elif used and (p.grad is None or p.grad.array is not view):
+            elif used and ((grad := p._grad) is None or grad.array is not view):
                 set_grad(p, as_tensor(view))         # used on another rank only
         for number, before in self.unused_before:
             if not self.used[number]:
                 self.views[number][...] = before
-        self.forget()
+        self.unused_before.clear()
         return all_used
-
-    def forget(self) -> None:
-        """Drop copies of earlier gradients."""
-        self.unused_before = []
 
 
 def copy_to_grad(p: Tensor, view: Array) -> None:

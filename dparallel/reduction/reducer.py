@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, NoReturn, Protocol
 from weakref import WeakMethod
 
@@ -45,6 +46,7 @@ from .transport import AllReduceTransport, HookTransport, ScaledAllReduceTranspo
 from .unused import UnusedParameters
 from .weights import ForwardCall, Weights
 
+EVALUATED = attrgetter("evaluated")
 MSG_TWICE = ("{name} got a second gradient, from a backward pass inside the pass, after its sum over ranks had begun; set "
              "`reenters = True` in the Function whose backward runs that pass, so that sums wait for it")
 
@@ -148,6 +150,7 @@ class Reducer:
 
     def _take_parameters(self) -> None:
         """Let the buckets count the gradients of their parameters."""
+        self._nbytes: int = sum(bucket.nbytes for bucket in self.buckets)
         for bucket in self.buckets:
             bucket.listener = self
             for p in bucket.params:
@@ -206,16 +209,19 @@ class Reducer:
             raise RuntimeError(self.superseded)
         if self.watch is not None:
             self.watch.begins(self.enabled)
-        self._drop_unfinished_pass()
         state, weights = self.state, self.weights
-        weights.begin_pass()
-        if call is not None:
-            weights.calls.add(call)
+        if state.backward_pass is not None:          # it ended in an exception
+            state.backward_pass = None
+            self.transport.drop()
+        weights.begin_pass(call)
         state.backward_pass, state.counts_nothing, state.unannounced = backward_pass, False, False
         self.departure.start_pass()
         self.accumulation.before_pass = []
-        self.shared.claim(backward_pass)
-        self._prepare_gradients(backward_pass, arrived)
+        if self.shared.params:
+            self.shared.claim(backward_pass)
+        if weights.passes or not self.enabled or weights.average == "sum":
+            state.counts_nothing = self.accumulation.begin_pass(
+                arrived, self.shared.prepared, lambda: calls_in(backward_pass.marked(), self), summed=self.enabled)
         if not self.enabled:
             self.refuse_unsummed(backward_pass)
             state.kind = PassKind.LOCAL
@@ -230,28 +236,17 @@ class Reducer:
             self._begin_recorded()
         call_at_end(backward_pass, self.number, self._finish_recorded if backward_pass.create else self._finish)
 
-    def _drop_unfinished_pass(self) -> None:
-        """Discard a pass that ended in an exception."""
-        if self.state.backward_pass is not None:
-            self.state.backward_pass, self.state.unannounced = None, False
-            self.transport.drop()
-
-    def _prepare_gradients(self, backward_pass: BackwardPass, arrived: Tensor | None) -> None:
-        """Stash or scale the gradients of earlier passes, see Accumulation."""
-        if self.weights.passes or not self.enabled or self.weights.average == "sum":
-            self.state.counts_nothing = self.accumulation.begin_pass(
-                arrived, self.shared.prepared, lambda: calls_in(backward_pass.marked(), self), summed=self.enabled)
-
     def _begin_counting(self, backward_pass: BackwardPass, call: ForwardCall | None) -> None:
         """Let the buckets count this pass's gradients, without calling the reducer for each where that is possible."""
         marked: list[Any] = backward_pass.marked()
-        state, transport = self.state, self.transport
+        state, departure = self.state, self.departure
+        transport = departure.transport
         only_own = call is not None and len(marked) == 1 == len(marked[0].calls)     # the usual case: one output
         state.waits_for_end = transport.compares_hooks or (not only_own and (
             runs_nested_passes(marked) or (transport.blocks and has_other_collectives(marked, self))))
         reported = (backward_pass.create or state.waits_for_end or self._arrival_order is not None
                     or (self.watch is not None and self.watch.each_gradient))
-        for bucket in self.buckets:
+        for bucket in departure.buckets:
             bucket.start_pass(None if reported else backward_pass)
         if not only_own:
             self.weights.calls |= calls_in(marked, self)     # a parameter may be reached before an output
@@ -263,16 +258,16 @@ class Reducer:
         self.stats.backward_begins()
         if self.skipping is not None:
             self.skipping.barrier()
-        self._check_training(self.weights.calls)
         if self.joined is not None:
             self.joined.backward_begins(self.weights.weight_of(self.weights.calls)[1])
+        elif any(map(EVALUATED, self.weights.calls)):
+            self._check_training()
 
-    def _check_training(self, calls: set[ForwardCall]) -> None:
+    def _check_training(self) -> None:
         """After forward passes in evaluation mode, which skipped collectives: if other ranks wait in a collective of
         training, all raise.
         """
-        if self.joined is None and any(call.evaluated for call in calls):
-            self.users_comm.named_barrier("backward_in_evaluation_mode")
+        self.users_comm.named_barrier("backward_in_evaluation_mode")
 
     # --- gradients arrive, buckets leave ----------------------------------------------------------------------------------
 
@@ -331,7 +326,8 @@ class Reducer:
 
     def _finish(self) -> None:
         """End a summed pass: launch the remaining buckets, wait for all, and put the results into .grad."""
-        stats, state, skipping, transport = self.stats, self.state, self.skipping, self.transport
+        stats, state, skipping, unused = self.stats, self.state, self.skipping, self.unused
+        buckets, transport = self.departure.buckets, self.departure.transport
         if state.unannounced:
             self._announce()
         stats.backward_computed()
@@ -346,12 +342,13 @@ class Reducer:
             skipping.barrier()
         self._collect()
         if skipping is not None:
-            skipping.check([bucket.gradients for bucket in self.buckets], transport.same_on_all_ranks)
+            skipping.check([bucket.gradients for bucket in buckets], transport.same_on_all_ranks)
         all_used = self._deliver()
-        self.accumulation.clear_waiting_passes()
+        if self.weights.passes:
+            self.accumulation.clear_waiting_passes()
         self.weights.calls.clear()
-        stats.summed(transport.bytes_sent or [bucket.nbytes for bucket in self.buckets])
-        if not all_used or self.unused.needs_update:
+        stats.summed(sum(transport.bytes_sent) if transport.bytes_sent else self._nbytes)
+        if not all_used or unused.static_graph or unused.everywhere or unused.somewhere:
             self._report_unused()
         if self._arrival_order is not None:
             self._rebuild()
@@ -360,8 +357,8 @@ class Reducer:
 
     def _collect(self) -> None:
         """Wait for all buckets and divide. If a rank has sent nan or infinity as its weight, all ranks raise."""
-        not_finite, buckets = 0.0, self.buckets
-        average = self.transport.collect(buckets)
+        not_finite, buckets = 0.0, self.departure.buckets
+        average = self.departure.transport.collect(buckets)
         if self.watch is not None:
             self.watch.collected()
         for bucket in buckets:
@@ -378,7 +375,8 @@ class Reducer:
     def _compare_weights(self, room: np.ndarray[Any, Any]) -> None:
         """Compare the weights of all ranks by the sums in `room`; if they differ, all ranks raise."""
         assert self.check is not None
-        self.check.on = self.check.on and not self.transport.parted
+        if self.departure.transport.parted:
+            self.check.stop()
         try:
             self.check.compare(room, self.comm, lambda: all(same(bucket.used.tolist(), self.comm.size)
                                                             for bucket in self.buckets))
@@ -389,7 +387,7 @@ class Reducer:
     def _deliver(self) -> bool:
         """Put the results into .grad. Returns whether all ranks used all parameters."""
         all_used = True
-        for bucket in self.buckets:
+        for bucket in self.departure.buckets:
             all_used &= bucket.deliver(self.comm.size, self.grad_in_bucket)
         if self.accumulation.stashed:
             self.accumulation.add_stashed()
@@ -455,7 +453,8 @@ class Reducer:
             if not params:
                 return
             self._refuse_recorded("autograd.grad() with respect to parameters", in_grad=False)
-            self._check_training(calls_in(backward_pass.marked(), self))
+            if any(map(EVALUATED, calls_in(backward_pass.marked(), self))):       # join() has refused this pass
+                self._check_training()
             second_order.start_grad(backward_pass, params)
             call_at_end(backward_pass, self.number, lambda: self._average(lambda: second_order.finish_grad(backward_pass)))
         if call is not None:
@@ -486,7 +485,7 @@ class Reducer:
             self.skipping.check([p.grad.array for _, p in self.named
                                  if p.grad is not None and p not in self.shared.counted_elsewhere], True)
         self.weights.calls.clear()
-        self.stats.summed([])
+        self.stats.summed(0, timed=False)
 
     def _average(self, finish: Callable[[], None]) -> None:
         """Run a collective of SecondOrder. If a rank's weight is not finite, all ranks raise."""

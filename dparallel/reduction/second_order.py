@@ -110,7 +110,7 @@ class SecondOrder:
     def _averaged(self, grads: list[Tensor | None], params: list[Tensor], calls: set[ForwardCall],
                   room: np.ndarray[Any, Any] | None = None) -> list[Tensor | None]:
         """The gradients averaged over ranks, with the weights of the calls."""
-        factor, weight = self.weights.factor_and_weight_of(calls)
+        factor, weight = self.weights.factor_and_weight(calls, waiting=False)
         return averaged(grads, params, self.comm, factor, weight, reducer=self.listener, calls=calls, room=room)
 
     def share_in_pass(self) -> float | None:
@@ -119,7 +119,7 @@ class SecondOrder:
         if not self.enabled() or not (backward_pass.accumulate or self.averages(backward_pass)):
             return None
         calls = calls_in(backward_pass.marked(), self.listener)
-        factor, weight = self.weights.factor_and_weight_of(calls, waiting=backward_pass.accumulate)
+        factor, weight = self.weights.factor_and_weight(calls, waiting=backward_pass.accumulate)
         return factor / (float(self.comm.allreduce([np.array([weight])])[0][0]) or 1.0)
 
     # --- backward(create_graph=True) ----------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def averaged(grads: Sequence[Tensor | None], params: Sequence[Tensor], comm: Com
              room: np.ndarray[Any, Any] | None = None) -> list[Tensor | None]:
     """The gradients (None: unused on this rank) averaged over ranks; None if no rank has one. Collective.
 
-    room: numbers that are summed in the same message. factor, weight: of Weights.factor_and_weight_of(). NotFinite if the
+    room: numbers that are summed in the same message. factor, weight: of Weights.factor_and_weight(). NotFinite if the
     sum of weights is not finite.
     """
     used = np.array([g is not None for g in grads], np.float64)

@@ -67,7 +67,7 @@ class SharedParameters:
         self.bucket_of: dict[Tensor, GradientBucket] = {}
         self.counted_elsewhere = counted_elsewhere   # parameters that a later reducer counts in this pass
         self.prepared: set[Tensor] = set()           # parameters whose earlier gradients another reducer has stashed
-        self._params: dict[Tensor, None] = {}
+        self.params: dict[Tensor, None] = {}         # those that are shared
 
     def count(self, bucket: GradientBucket, p: Tensor) -> None:
         """Let the bucket count p's gradients. If another reducer's bucket did before, p is shared with that reducer."""
@@ -76,16 +76,14 @@ class SharedParameters:
         if isinstance(previous, GradientBucket) and previous.listener.shared is not self:
             other = previous.listener.shared
             self.order = max(self.order, other.order + 1)
-            self._params[p] = other._params[p] = None
+            self.params[p] = other.params[p] = None
 
     def claim(self, backward_pass: BackwardPass) -> None:
         """Begin a pass: this reducer counts the shared parameters, unless a reducer created later takes part, too."""
-        if not self._params:
-            return
         self.counted_elsewhere.clear()
         self.prepared.clear()
         others: dict[SharedParameters, tuple[bool, str]] = {}    # whether it takes part, name of the first parameter
-        for p in self._params:
+        for p in self.params:
             bucket: Any = self.bucket_of[p]
             counter: Any = counter_of(p)
             other = counter.listener.shared

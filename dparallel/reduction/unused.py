@@ -31,11 +31,6 @@ class UnusedParameters:
         self._step_hook: Any = None                      # the handle of a hook for all optimisers
         self._waiting_names: dict[int, str] = {}           # of parameters whose gradients wait, by id
 
-    @property
-    def needs_update(self) -> bool:
-        """Whether update() must be called though all ranks used all parameters."""
-        return self.static_graph or bool(self.everywhere or self.somewhere)
-
     def update(self, named: Sequence[tuple[str, Tensor]], counts: dict[str, int], ranks: int, *,
              counted_elsewhere: Collection[Tensor], some_ended: bool) -> None:
         """Warn or raise after a pass; the same on all ranks. counts: how many of `ranks` used each parameter.

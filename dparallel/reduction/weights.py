@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 from ..autograd import Tensor
@@ -21,6 +22,7 @@ from ..autograd import Tensor
 SKIPPED = math.inf                   # sent instead of a weight: this rank could not finish its step
 REFUSED = math.nan                   # the same for an error on this rank, which all ranks raise
 
+PROBLEM = attrgetter("problem")
 MSG_NO_ROWS = ("backward() reached parameters of a DataParallel module, but none of its outputs, so the number of rows of "
                "this loss is unknown; compute the loss from the module's outputs, or pass its weight: "
                "`with model.weighted(rows): loss.backward()`, or average='ranks'")
@@ -60,9 +62,11 @@ class Weights:
         self.problem: str = ""                       # a mistake in the running pass, to be raised on all ranks
         self.waiting_problem: str = ""               # one in a waiting pass
 
-    def begin_pass(self) -> None:
-        """A pass begins: discard the calls and the errors of one that ended in an exception."""
+    def begin_pass(self, call: ForwardCall | None) -> None:
+        """A pass from this call begins: discard the calls and the errors of one that ended in an exception."""
         self.calls.clear()
+        if call is not None:
+            self.calls.add(call)
         self.problem = self.waiting_problem
 
     def _note_problem(self, calls: Collection[ForwardCall]) -> str:
@@ -115,16 +119,12 @@ class Weights:
         self.given = False
         self.waiting_problem = ""
 
-    def factor_and_weight(self) -> tuple[float, float]:
-        """The factor by which gradients are multiplied before the sum, and the weight that is sent with them. The result
-        is the sum of gradients over the sum of weights, or the sum of gradients if the weights sum to 0."""
-        return self._factor_and_weight(self.calls, self.passes)
-
-    def factor_and_weight_of(self, calls: Collection[ForwardCall], waiting: bool = False) -> tuple[float, float]:
-        """The same for a pass that comes from these calls, without the waiting passes or with them."""
-        return self._factor_and_weight(calls, self.passes if waiting else [])
-
-    def _factor_and_weight(self, calls: Collection[ForwardCall], passes: list[float]) -> tuple[float, float]:
+    def factor_and_weight(self, calls: Collection[ForwardCall] | None = None, waiting: bool = True) -> tuple[float, float]:
+        """The factor by which gradients are multiplied before the sum, and the weight that is sent with them, for a pass
+        from these calls (None: the running one), with the waiting passes or without them. The result is the sum of gradients
+        over the sum of weights, or the sum of gradients if the weights sum to 0.
+        """
+        calls, passes = self.calls if calls is None else calls, self.passes if waiting else []
         weight, given = self.weight_of(calls)
         scale, total = weight, weight
         if passes:
@@ -133,7 +133,9 @@ class Weights:
             total = sum(passes) + weight
             if not given:
                 total /= len(passes) + 1
-        if self._note_problem(calls) or not math.isfinite(total):
+        if self.problem or self.override is not None or any(map(PROBLEM, calls)):
+            self._note_problem(calls)
+        if self.problem or not math.isfinite(total):
             return 0.0, REFUSED if self.problem else total
         if self.average == "sum":
             return (1.0, 0.0) if not given else (float(total > 0.0), total)

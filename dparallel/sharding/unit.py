@@ -176,7 +176,7 @@ class Unit(GradientBucket):
     # --- gradients: see GradientBucket -------------------------------------------------------------------
 
     @property
-    def gradients(self) -> Array:
+    def gradients(self) -> Array:                    # type: ignore[override]
         """The gradients of all parameters on this rank; after the sum, this rank's elements of it."""
         found = self.grads if self.local_sum is None else self.local_sum
         assert found is not None

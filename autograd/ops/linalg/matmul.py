@@ -349,12 +349,13 @@ class Linear(Operation, name="Addmm"):
             n = _rows(x)
             x, g = reshape(x, n, shape[-1]), reshape(g, n, weight.shape[0])
         plain = type(g) is np.ndarray and x.dtype == weight.dtype == g.dtype and g.dtype.kind == "f"
-        if ctx.needs(0):
+        to_x, to_weight, to_bias = ctx.edges
+        if to_x is not None:
             gx = product(g, weight) if plain else matrices(g, conj(weight))
             gx = gx if len(shape) == 2 else reshape(gx, shape)
-        if ctx.needs(1):
+        if to_weight is not None:
             gw = product_in_buffer(ctx, 1, g.T, x) if plain else matrices(mT(g), conj(x))
-        if not ctx.needs(2):
+        if to_bias is None:
             return gx, gw, None
         return gx, gw, sum(g, 0) if isinstance(g, Tensor) or g.shape[1] == 1 else column_sums(g)
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 ROOT = Path(os.path.abspath(__file__)).parents[3]           # the folder of the packages
 OWN = tuple(str(ROOT / name) + os.sep for name in ("autograd", "dparallel", "launch"))
@@ -52,23 +52,21 @@ def _shown(file: str) -> str:
 
 def site_of(frame: FrameType | None) -> Site | None:
     """The user's line that led to this frame; else that of a library that uses these packages; else None."""
-    spare = None
+    found = None                                     # a library's, while no frame is the user's
     while frame is not None and hasattr(frame, "f_code"):    # while another thread's frame ends CPython 3.11 may give a cell
         code = frame.f_code
         kind = _foreign(code.co_filename)
         if kind == 0:
-            return _at_line(frame)
-        if kind == 1 and spare is None and any(name in code.co_filename for name in INSTALLED) \
+            found = frame
+            break
+        if kind == 1 and found is None and any(name in code.co_filename for name in INSTALLED) \
                 and "mpi4py" not in code.co_filename:
-            spare = _at_line(frame)
+            found = frame
         frame = frame.f_back
-    return spare
-
-
-def _at_line(frame: FrameType) -> Site:
-    """The Site of a frame; of another thread's between two lines, which has no number, the function's first line."""
-    code = frame.f_code
-    line: int | None = frame.f_lineno
+    if found is None:
+        return None
+    code, line = found.f_code, cast("int | None", found.f_lineno)
+    # another thread's frame may be between lines and have no number
     return Site(code.co_filename, code.co_firstlineno if line is None else line, code.co_name)
 
 

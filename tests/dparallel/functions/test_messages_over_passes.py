@@ -5,6 +5,7 @@ import pytest
 
 import autograd as ag
 from dparallel import AllReduce, Devices, RankFailure, Recv, Send, join, run_ranks
+from dparallel.functions.message_states import FRESH, HELD, RECEIVER, SENDER, Event, State, by_state
 from dparallel.functions.pending_messages import MAX_MISSES
 from dparallel.functions.pending_messages import pending as kept
 from dparallel.testing import gradcheck, gradgradcheck
@@ -23,7 +24,7 @@ def round_the_ring(x, comm, held=None):
 
 
 def pending():
-    return [m for m in kept.messages if not m.closed]
+    return [m for m in kept.messages if not m.is_closed()]
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -272,3 +273,26 @@ def test_the_checkers_on_devices_ask_for_one_output_at_a_time():
 
     xs = [ag.tensor([1.5, 2.0], dtype=ag.float64, requires_grad=True), ag.tensor([0.5], dtype=ag.float64, requires_grad=True)]
     assert gradcheck(ring, xs, comm) and gradgradcheck(ring, xs, comm=comm)
+
+
+# --- the table of states ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [SENDER, RECEIVER])
+def test_states_of_messages(table):
+    """Each state of an end is reached from its first ones; closed ones stay so."""
+    states, new = {State.NEW, State.KEPT}, True
+    while new:
+        new = {after for (state, _), (after, _) in table.items() if state in states} - states
+        states |= new
+    assert {state for state, _ in table if state not in FRESH} <= states
+    closed = {State.CLOSED, State.USED_UP, State.EXPIRED}
+    assert not closed & {state for state, _ in table} and closed & states and not closed & (FRESH | HELD)
+    assert FRESH | HELD | closed == set(State) and not FRESH & HELD
+
+
+def test_rows_of_the_table_do_not_contradict():
+    row = {State.NEW}, Event.KEEPS, State.KEPT, None
+    assert by_state(row) == {(State.NEW, Event.KEEPS): (State.KEPT, None)}
+    with pytest.raises(ValueError, match="two rows"):
+        by_state(row, row)
