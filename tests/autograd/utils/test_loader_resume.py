@@ -358,7 +358,7 @@ def test_the_epoch_of_a_distributed_sampler_is_kept():
 
 def test_wrong_states():
     loader = DataLoader(range(N), 4)
-    with pytest.raises(ValueError, match="what DataLoader.state_dict"):
+    with pytest.raises(ValueError, match="the result of DataLoader.state_dict"):
         loader.load_state_dict({"batches": 3})
     with pytest.raises(ValueError, match="version 7"):
         loader.load_state_dict({**loader.state_dict(), "version": 7})
