@@ -21,7 +21,7 @@ def described(value: Any, path: tuple[Any, ...]) -> str:
 
 
 def remedy(value: Any, why: str | None = None) -> str:
-    """The remedy."""
+    """What the error suggests instead."""
     if hasattr(value, "dtype") and why:
         return ("Save view_as_real(tensor)." if "complex" in why else
                 "Save an array of bool, integer, floating or complex64 elements.")

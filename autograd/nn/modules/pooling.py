@@ -6,7 +6,7 @@ stride defaults to the kernel size."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from ...base.types import SizeLike
 from ...core.tensor import Tensor
@@ -19,6 +19,7 @@ class _MaxPoolNd(Module):
     """Base of max pooling: the arguments of the window."""
 
     _shown = "kernel_size stride padding dilation ceil_mode"
+    _pool: Callable[..., Any]
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, dilation: SizeLike = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -29,39 +30,35 @@ class _MaxPoolNd(Module):
         self.return_indices: bool = return_indices
         self.ceil_mode: bool = ceil_mode
 
-    def _pooled(self, pool: Callable[..., Any], input: Tensor) -> Any:
-        return pool(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
-                    return_indices=self.return_indices)
+    def forward(self, input: Tensor) -> Tensor | Any:
+        """input (n, c, *sizes) or (c, *sizes) -> the same with other sizes, or the pair (maxima, their int64 indices)."""
+        return self._pool(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
+                          return_indices=self.return_indices)
 
 
 class MaxPool1d(_MaxPoolNd):
     """Max pooling: the maximum of each window of a sequence, optionally with its flat index for MaxUnpool1d."""
 
-    def forward(self, input: Tensor) -> Tensor | Any:
-        """input (n, c, l) or (c, l) -> (n, c, l'), or a pair of the maxima and their int64 indices."""
-        return self._pooled(F.max_pool1d, input)
+    _pool = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPoolNd):
     """Max pooling: the maximum of each window of an image, optionally with its flat index for MaxUnpool2d."""
 
-    def forward(self, input: Tensor) -> Tensor | Any:
-        """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), or a pair of the maxima and their int64 indices."""
-        return self._pooled(F.max_pool2d, input)
+    _pool = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPoolNd):
     """Max pooling: the maximum of each window of a volume, optionally with its flat index for MaxUnpool3d."""
 
-    def forward(self, input: Tensor) -> Tensor | Any:
-        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64 indices."""
-        return self._pooled(F.max_pool3d, input)
+    _pool = staticmethod(F.max_pool3d)
 
 
 class _MaxUnpoolNd(Module):
     """Base of max unpooling: write elements to the indices that max pooling returned, and zeros elsewhere."""
 
     _shown = "kernel_size stride padding"
+    _unpool: Callable[..., Any]
     dims = 0
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
@@ -70,38 +67,31 @@ class _MaxUnpoolNd(Module):
         self.padding: tuple[int, ...] = sizes(padding)
         self.stride: tuple[int, ...] = sizes(kernel_size if stride is None else stride)
 
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """input, indices (n, c, *sizes') as max pooling returned them -> (n, c, *sizes); output_size picks the sizes where
+        several pool to sizes'."""
+        return self._unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
 
 class MaxUnpool1d(_MaxUnpoolNd):
     """Partial inverse of MaxPool1d: maxima return to their indices, all other elements are 0."""
 
     dims = 1
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        """input, indices (n, c, l') as MaxPool1d returned them -> (n, c, l); output_size picks l where several lengths pool
-        to l'."""
-        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+    _unpool = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
     """Partial inverse of MaxPool2d: maxima return to their indices, all other elements are 0."""
 
     dims = 2
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where several
-        pool to (h', w')."""
-        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+    _unpool = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """Partial inverse of MaxPool3d: maxima return to their indices, all other elements are 0."""
 
     dims = 3
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        """input, indices (n, c, d', h', w') as MaxPool3d returned them -> (n, c, d, h, w); output_size picks the size where
-        several are possible."""
-        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+    _unpool = staticmethod(F.max_unpool3d)
 
 
 # --- means and powers -------------------------------------------------------------------------------------------------
@@ -159,6 +149,7 @@ class _LPPoolNd(Module):
     """Base of power-average pooling: (sum of x^p)^(1/p) of each window, p = norm_type."""
 
     _shown = "norm_type kernel_size stride ceil_mode"
+    _pool: Callable[..., Tensor]
 
     def __init__(self, norm_type: float, kernel_size: SizeLike, stride: SizeLike | None = None,
                  ceil_mode: bool = False) -> None:
@@ -167,29 +158,27 @@ class _LPPoolNd(Module):
         self.stride: SizeLike | None = stride
         self.ceil_mode: bool = ceil_mode
 
+    def forward(self, input: Tensor) -> Tensor:
+        """input (n, c, *sizes) or (c, *sizes) -> the same with other sizes."""
+        return self._pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
 
 class LPPool1d(_LPPoolNd):
     """Power-average pooling: (sum of x^p)^(1/p) of each window of a sequence, p = norm_type."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """input (n, c, l) or (c, l) -> (n, c, l')."""
-        return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+    _pool = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPoolNd):
     """Power-average pooling: (sum of x^p)^(1/p) of each window of an image, p = norm_type."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
-        return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+    _pool = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPoolNd):
     """Power-average pooling: (sum of x^p)^(1/p) of each window of a volume, p = norm_type."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
-        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+    _pool = staticmethod(F.lp_pool3d)
 
 
 # --- to a given size --------------------------------------------------------------------------------------------------
@@ -199,67 +188,65 @@ class _AdaptiveMaxPoolNd(Module):
     in, o out. None in output_size keeps the input's size."""
 
     _shown = "output_size"
+    _pool: Callable[..., Any]
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         self.output_size: int | Sequence[int | None] = output_size
         self.return_indices: bool = return_indices
 
+    def forward(self, input: Tensor) -> Tensor | Any:
+        """input (n, c, *sizes) or (c, *sizes) -> (n, c, *output_size), with the indices if return_indices."""
+        return self._pool(input, self.output_size, self.return_indices)
+
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Max pooling of sequences to a given length."""
 
-    def forward(self, input: Tensor) -> Tensor | Any:
-        """input (n, c, l) or (c, l) -> (n, c, output_size), with the indices if return_indices."""
-        return F.adaptive_max_pool1d(input, cast(int, self.output_size), self.return_indices)
+    _pool = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Max pooling of images to a given size."""
 
-    def forward(self, input: Tensor) -> Tensor | Any:
-        """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size), with the indices if return_indices."""
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+    _pool = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Max pooling of volumes to a given size."""
 
-    def forward(self, input: Tensor) -> Tensor | Any:
-        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size), with the indices if return_indices."""
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+    _pool = staticmethod(F.adaptive_max_pool3d)
 
 
 class _AdaptiveAvgPoolNd(Module):
     """Base of adaptive average pooling: windows as in adaptive max pooling; None in output_size keeps the input's size."""
 
     _shown = "output_size"
+    _pool: Callable[..., Tensor]
 
     def __init__(self, output_size: Any) -> None:
         self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """input (n, c, *sizes) or (c, *sizes) -> (n, c, *output_size)."""
+        return self._pool(input, self.output_size)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Average pooling of sequences to a given length."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """input (n, c, l) or (c, l) -> (n, c, output_size)."""
-        return F.adaptive_avg_pool1d(input, self.output_size)
+    _pool = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Average pooling of images to a given size."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size)."""
-        return F.adaptive_avg_pool2d(input, self.output_size)
+    _pool = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Average pooling of volumes to a given size."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size)."""
-        return F.adaptive_avg_pool3d(input, self.output_size)
+    _pool = staticmethod(F.adaptive_avg_pool3d)
 
 
 # --- at random places -------------------------------------------------------------------------------------------------

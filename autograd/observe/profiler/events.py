@@ -25,7 +25,7 @@ class Interval:
         self.end: float = end
 
     def elapsed_us(self) -> float:
-        """Its duration."""
+        """The duration in microseconds."""
         return self.end - self.start
 
 
