@@ -277,8 +277,8 @@ def running_places(x: reals, out: reals, places: ints, blocks: int, n: int, inne
         if inner == 1:
             top, place = x[first], 0
             for start in range(0, n, 32):
-                stop, new = min(start + 32, n), 0
-                for i in range(first + start, first + stop):
+                stop, new = min(start + 32, n), start == 0
+                for i in range(first + start, first + stop if start else first):
                     new = new | (sign * x[i] >= sign * top) | (x[i] != x[i])
                 if new == 0:
                     for i in range(first + start, first + stop):
@@ -324,8 +324,8 @@ def first_extremes(x: reals, out: reals, places: ints, blocks: int, n: int, inne
             continue
         top, place = x[first], 0
         for start in range(0, n, 32):
-            stop, new = min(start + 32, n), 0
-            for i in range(first + start, first + stop):
+            stop, new = min(start + 32, n), start == 0
+            for i in range(first + start, first + stop if start else first):
                 new = new | (sign * x[i] > sign * top) | (x[i] != x[i])
             for i in range(start, stop if new else start):
                 y = x[first + i]
