@@ -100,7 +100,7 @@ class FunctionNode(Node):
             tensor = value
             if tensor.counter is not None:
                 return tuple(unpack(self, True))
-        return saved                                 # plain tensors that nobody wrote to
+        return saved                                 # unmodified plain tensors
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
