@@ -8,7 +8,7 @@
     python examples/resume.py                        or on one process, or three: to rounding
 
 A network learns which of two spirals points belong to. Everything that has a state is in the Checkpointer: the model, the
-optimiser with its schedule, the place in the data, random streams (the noise), and a dict of the script's own.
+optimizer with its schedule, the place in the data, random streams (the noise), and a dict of the script's own.
 """
 
 import argparse

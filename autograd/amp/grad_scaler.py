@@ -27,7 +27,7 @@ MSG_SCALES = ("GradScaler: the scale is {own} on this rank, and {low} to {high} 
 
 
 class OptimizerLike(Protocol):
-    """The part of an optimiser that the scaler uses: its parameters' gradients, and a step."""
+    """The part of an optimizer that the scaler uses: its parameters' gradients, and a step."""
 
     param_groups: list[dict[str, Any]]
 
@@ -36,7 +36,7 @@ class OptimizerLike(Protocol):
 
 
 class OptState(Enum):
-    """The stage that an optimiser has reached in this iteration."""
+    """The stage that an optimizer has reached in this iteration."""
 
     READY = 0
     UNSCALED = 1
@@ -68,7 +68,7 @@ class GradScaler:
         self._growth_factor, self._backoff_factor, self._growth_interval = growth_factor, backoff_factor, growth_interval
         self._scale: Tensor | None = None            # both are made by the first scale()
         self._growth_tracker: Tensor | None = None
-        self._states: dict[int, _State] = {}         # by id() of the optimiser, from its first call to update()
+        self._states: dict[int, _State] = {}         # by id() of the optimizer, from its first call to update()
 
     # --- the four calls of an iteration --------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ class GradScaler:
         return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
 
     def unscale_(self, optimizer: OptimizerLike) -> None:
-        """Divide the gradients of an optimiser's parameters by the scale, in place, and check them for inf and nan."""
+        """Divide the gradients of an optimizer's parameters by the scale, in place, and check them for inf and nan."""
         if not self._enabled:
             return
         scale, _ = self._checked("unscale_")
@@ -128,7 +128,7 @@ class GradScaler:
         return out
 
     def _step_of_its_own(self, optimizer: Any, state: _State, scale: Tensor, args: Any, kwargs: Any) -> Any:
-        """The step of an optimiser that unscales by itself: it reads attributes, or takes the argument `grad_scaler`."""
+        """The step of an optimizer that unscales by itself: it reads attributes, or takes the argument `grad_scaler`."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
             warnings.warn("GradScaler passes itself to this optimizer as `grad_scaler`, which is deprecated: its step() "
                           "should read the attributes grad_scale and found_inf instead", FutureWarning, stacklevel=3)
@@ -194,7 +194,7 @@ class GradScaler:
         return self._states.setdefault(id(optimizer), _State())
 
     def _check_inf_per_device(self, optimizer: OptimizerLike) -> dict[str, Tensor]:
-        """Check for inf and nan without unscaling, of any dtype; {device: found}, for optimisers that call it."""
+        """Check for inf and nan without unscaling, of any dtype; {device: found}, for optimizers that call it."""
         scale, _ = self._checked("_check_inf_per_device")
         self._state(optimizer).found_inf = _unscaled(optimizer, None, True, float(scale.array))
         return self._found_inf_per_device(optimizer)
@@ -280,7 +280,7 @@ class GradScaler:
 
 
 class _State:
-    """The state of one optimiser in this iteration; found_inf is 1 if a gradient was inf or nan, None before the check and
+    """The state of one optimizer in this iteration; found_inf is 1 if a gradient was inf or nan, None before the check and
     if there was no gradient."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Steps of optimisers on vectors, in place: one pass where loops are compiled, several of NumPy's otherwise."""
+"""Steps of optimizers on vectors, in place: one pass where loops are compiled, several of NumPy's otherwise."""
 
 from __future__ import annotations
 

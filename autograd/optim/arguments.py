@@ -1,4 +1,4 @@
-"""Checks that the constructors of optimisers share."""
+"""Checks that the constructors of optimizers share."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def check_flags(name: str, differentiable: bool = False, foreach: bool | None = 
 
 
 def refuse_differentiable(name: str, differentiable: bool) -> None:
-    """NotImplementedError from an optimiser whose step can't be recorded."""
+    """NotImplementedError from an optimizer whose step can't be recorded."""
     if differentiable:
         raise NotImplementedError(f"{name}(differentiable={differentiable!r}) is not implemented")

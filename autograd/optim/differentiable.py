@@ -1,7 +1,7 @@
 """Steps that are recorded (differentiable=True). A loss computed after such a step has gradients with respect to the
 parameters before it, their gradients, the state, and options that are Tensors.
 
-Each optimiser writes its step twice, side by side: `rule` updates vectors of many parameters in place, in fused kernels, and
+Each optimizer writes its step twice, side by side: `rule` updates vectors of many parameters in place, in fused kernels, and
 cannot be recorded; `formula` is the same on one parameter's Tensors. A formula takes p, its gradient g to go down along
 (weight decay is added, where it belongs to the gradient), the state of p and the options of its group; it gives the new p
 and writes the new state. `t` is the number of the step, `fresh` says that the state was made just now."""

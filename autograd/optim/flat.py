@@ -1,5 +1,5 @@
 """FlatBuffers: the parameters of one dtype, and their state, end to end in buffers, so that a step is a few passes over one
-array. Elementwise optimisers use it.
+array. Elementwise optimizers use it.
 
 A parameter or an array of its state is moved into a buffer only if there is no other reference to its array (an alias made
 by detach() or NumPy would keep the old memory). What can't be moved is stepped by itself. The arithmetic is the same."""
@@ -110,7 +110,7 @@ class FlatBuffers:
     def _held_arrays(self) -> Iterator[tuple[str, str, Array]]:
         """What its arrays are for, for memory_summary()."""
         yield "parameters", "", self.values
-        yield "workspaces", "gradients that an optimiser brings together", self.scratch
+        yield "workspaces", "gradients that an optimizer brings together", self.scratch
         yield from (("optimizer state", "", slot) for slot in self.slots.values())
 
     # --- the usual step: no tensor has moved -----------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def single_run(p: Tensor, param_state: dict[str, Any], names: dict[str, Any], nu
 
 
 def contiguous_span(params: list[Tensor]) -> tuple[Array, list[Array]] | None:
-    """The span of a buffer that the parameters fill already, in order (another optimiser's buffer), and their arrays."""
+    """The span of a buffer that the parameters fill already, in order (another optimizer's buffer), and their arrays."""
     arrays = [p.array for p in params]
     base, start = arrays[0].base, arrays[0].__array_interface__["data"][0]
     if not isinstance(base, np.ndarray) or base.ndim != 1 or base.dtype != arrays[0].dtype or not base.flags.c_contiguous:

@@ -151,7 +151,7 @@ class Optimizer:
         check_against(param_group, self.param_groups)
         self.param_groups.append(param_group)
         for p in param_group["params"]:
-            joins = getattr(p, "joins", None)        # a parameter of unusual storage may look after its optimiser
+            joins = getattr(p, "joins", None)        # a parameter of unusual storage may look after its optimizer
             if joins is not None:
                 joins(self)
 

@@ -1,4 +1,4 @@
-"""The form of an optimiser's state outside of it: parameters by number instead of by object."""
+"""The form of an optimizer's state outside of it: parameters by number instead of by object."""
 
 from __future__ import annotations
 

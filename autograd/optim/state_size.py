@@ -1,4 +1,4 @@
-"""How many bytes of state an optimiser keeps, or will keep once it has stepped."""
+"""How many bytes of state an optimizer keeps, or will keep once it has stepped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .optimizer import Optimizer
 def state_bytes(optimizer: Optimizer) -> int:
     """The bytes of its state when all parameters that require a gradient have got one.
 
-    Of parameters that have state it is counted; of others an Elementwise optimiser knows its own, an LBFGS's follows from
+    Of parameters that have state it is counted; of others an Elementwise optimizer knows its own, an LBFGS's follows from
     its history_size, and the rest step on a stand-in of the parameter's shape, one at a time.
 
     >>> state_bytes(optim.Adam([nn.Parameter(ag.zeros(100))]))         # two moments in float32, and the number of steps

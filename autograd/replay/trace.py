@@ -26,12 +26,12 @@ MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype
 
 
 def trace_step(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Traced:
-    """Record `step` (forward, backward, optimiser: any function of tensors) and return a function that replays it.
+    """Record `step` (forward, backward, optimizer: any function of tensors) and return a function that replays it.
 
     A replay makes the very calls on arrays that the step made, in their order and into memory that is there already,
     without Python's way to them and without a graph. Results are bitwise those of the step.
 
-    The step runs on the examples a few times; tensors, gradients, optimisers, schedulers and random streams that it reaches
+    The step runs on the examples a few times; tensors, gradients, optimizers, schedulers and random streams that it reaches
     are put back. Under DataParallel all ranks trace together.
 
     - Python's own effects (print, counters) happen while tracing only; Python's numbers, NumPy's arrays and layers' settings

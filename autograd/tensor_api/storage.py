@@ -165,7 +165,7 @@ class TypedStorage:
 
 
 def viewed(self: Tensor) -> Any:
-    """The array of the tensor that this one is a view of. Optimisers and buckets lay parameters into one memory, of which
+    """The array of the tensor that this one is a view of. Optimizers and buckets lay parameters into one memory, of which
     each remains a tensor with memory of its own: packages that save models drop parameters with the same storage."""
     while self._base is not None:
         self = self._base

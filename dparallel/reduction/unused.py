@@ -1,4 +1,4 @@
-"""Reports of parameters that got no gradient, in the same backward pass, and of optimiser steps on gradients that are not
+"""Reports of parameters that got no gradient, in the same backward pass, and of optimizer steps on gradients that are not
 summed yet."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UnusedParameters:
         self.somewhere: dict[str, int] = {}          # used on some ranks only, and their number
         self._first_counts: dict[str, int] | None = None
         self._reported: set[str] = set()
-        self._step_hook: Any = None                      # the handle of a hook for all optimisers
+        self._step_hook: Any = None                      # the handle of a hook for all optimizers
         self._waiting_names: dict[int, str] = {}           # of parameters whose gradients wait, by id
 
     def update(self, named: Sequence[tuple[str, Tensor]], counts: dict[str, int], ranks: int, *,
@@ -78,7 +78,7 @@ class UnusedParameters:
     # --- steps on gradients that were not summed ----------------------------------------------------------------------
 
     def watch_steps(self, named: Sequence[tuple[str, Tensor]]) -> None:
-        """While gradients wait for their sum, warn if an optimiser steps on them."""
+        """While gradients wait for their sum, warn if an optimizer steps on them."""
         self._waiting_names = {id(p): name for name, p in named}
         if self._step_hook is None:
             unused = weakref.ref(self)               # the hook may outlive the model
@@ -93,7 +93,7 @@ class UnusedParameters:
 
 
 def warn_of_step(optimizer: Optimizer, unused: UnusedParameters | None) -> None:
-    """Warn if the optimiser steps on gradients of this rank alone, naming the parameters."""
+    """Warn if the optimizer steps on gradients of this rank alone, naming the parameters."""
     names = {} if unused is None else unused._waiting_names
     found = [names[id(p)] for group in optimizer.param_groups for p in group["params"]
              if id(p) in names and p.grad is not None and np.any(p.grad.array)]

@@ -216,7 +216,7 @@ class ShardedReducer(Reducer):
                                       "or autograd.grad(), with respect to inputs or, with shard=1 or 2, to parameters of "
                                       "model.module")
 
-    # --- optimisers --------------------------------------------------------------------------------------------------------
+    # --- optimizers --------------------------------------------------------------------------------------------------------
 
     def stepped_by(self, optimizer: Any) -> None:
         """Track the steps and state of an optimizer over slices. NotImplementedError if it requires whole parameters."""

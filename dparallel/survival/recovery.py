@@ -30,7 +30,7 @@ class Offer(NamedTuple):
     """A process's report of the state with which it left.
 
     steps     finished ones; -1: it has no state
-    exact     whether the state is that after a finished step; else an optimiser has begun a step since
+    exact     whether the state is that after a finished step; else an optimizer has begun a step since
     clock     by how many collectives of all ranks that was finished: it orders the steps of ranks that count them
               differently, as under DataParallel.join()
     path      of the file with the copies; "" without one

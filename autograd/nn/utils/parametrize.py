@@ -1,4 +1,4 @@
-"""Parametrizations: a parameter that is computed, each time it is read, from others that the optimiser sees.
+"""Parametrizations: a parameter that is computed, each time it is read, from others that the optimizer sees.
 
 The module gets a class of its own, a subclass with a property in the parameter's place; the originals live in
 `module.parametrizations.<name>`."""
@@ -143,7 +143,7 @@ def _inverted(module: Module, value: Tensor) -> Tensor:
 
 
 def _accept(tensor: Tensor, value: Tensor) -> None:
-    """Give a parameter or buffer another value, it itself staying what optimisers hold."""
+    """Give a parameter or buffer another value, it itself staying what optimizers hold."""
     if value.array is not tensor.array:
         tensor.data = value.detach()
 

@@ -1,6 +1,6 @@
 """What is in this process's memory now, and why: each live array by its use, and the rest by its kind.
 
-The collector of garbage knows all objects that can hold others. Of these, modules, optimisers, buckets and the like say what
+The collector of garbage knows all objects that can hold others. Of these, modules, optimizers, buckets and the like say what
 their arrays are for, by a method `_held_arrays()`; nodes of the graph hold what they have saved; tensors hold their
 gradients. An array is a stretch of addresses, and of stretches that overlap the one with the most telling use counts, so
 that views, tied parameters and gradients inside buckets count once. How much of a stretch is in RAM the system tells."""
@@ -31,7 +31,7 @@ from ...spans.spans import MODULE, profilers
 from .collect import PARENT, SEQUENCE, A, kinds, threads_of
 
 # uses of arrays, the most specific one first
-USES = {"parameters": "of modules and optimisers",
+USES = {"parameters": "of modules and optimizers",
         "buffers": "of modules",
         "gradient buckets": "of DataParallel, with the gradients that are views of them",
         "gradients": "with memory of their own",

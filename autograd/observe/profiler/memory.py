@@ -2,7 +2,7 @@
 
 What was there when a recording began, and what is left when it has ended, inventory.py finds by its holders. What an
 allocation in between is for follows from the span in which it was made, and whether it outlived that: of a backward pass
-gradients, or else gradients of activations; of an optimiser's step its state; of a wait for a DataLoader an input; of other
+gradients, or else gradients of activations; of an optimizer's step its state; of a wait for a DataLoader an input; of other
 operations activations. What is released in the span that made it is temporary."""
 
 from __future__ import annotations

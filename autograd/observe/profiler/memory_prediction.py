@@ -2,7 +2,7 @@
 
 A step on two numbers of rows runs the same operations, each with arrays whose sizes are linear in the rows. So what is made
 and released is noted operation by operation in both, each is extended on its own, and the sums are followed through the
-step: the peak may come at another moment for a large batch (in the forward pass) than for a small one (in the optimiser's).
+step: the peak may come at another moment for a large batch (in the forward pass) than for a small one (in the optimizer's).
 heap.py then says how much more than its arrays a process takes."""
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
     """How much memory a step of `model` takes with `batch_size` rows, in what, at which moment, and whether that fits into
     what the host, control groups and ulimit leave. Print it.
 
-    Model and optimiser are copied, the copy is trained, and they stay as they are, and so does the random generator; what
+    Model and optimizer are copied, the copy is trained, and they stay as they are, and so does the random generator; what
     your code does besides (files, counters) happens. It needs the compiled core. Measured errors: docs/profiling.md."""
     if batch_size < 1:
         raise ValueError(f"batch_size={batch_size} is the number of rows, at least 1")

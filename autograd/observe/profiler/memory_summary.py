@@ -28,7 +28,7 @@ def memory_snapshot(device: DeviceLike = None) -> Inventory:
 
 
 def memory_summary(device: DeviceLike = None, abbreviated: bool = False, inventory: Inventory | None = None) -> str:
-    """memory_snapshot() as a text: parameters, gradients, buckets, optimiser state, activations by operation (and by module,
+    """memory_snapshot() as a text: parameters, gradients, buckets, optimizer state, activations by operation (and by module,
     while a profiler records), workspaces, the process's own, beside what the system counts."""
     check(device)
     found = take_inventory() if inventory is None else inventory

@@ -43,7 +43,7 @@ class Recording(Interceptor):
 
 class profile:
     """Record what all threads of this process run in a `with` block, or between start() and stop(): operations, Functions,
-    nodes in backward, modules, optimisers' steps, waits for a DataLoader, collectives, and blocks of record_function.
+    nodes in backward, modules, optimizers' steps, waits for a DataLoader, collectives, and blocks of record_function.
 
     A recording costs 0.2 us an event, shapes 1 us more and a stack 3 us. One profiler records at a time. Afterwards
     key_averages().table() shows where the time went, events() has each call, export_chrome_trace(path) writes a trace for

@@ -17,7 +17,7 @@ class Combined(LRScheduler):
     _schedulers: Sequence[Any]
 
     def _check(self, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
-        """Raise if the schedulers are not all of this optimiser, or one needs a metric."""
+        """Raise if the schedulers are not all of this optimizer, or one needs a metric."""
         name = type(self).__name__
         for number, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):

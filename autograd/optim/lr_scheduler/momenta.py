@@ -10,7 +10,7 @@ from .scheduler import for_groups
 
 
 def uses_beta1(optimizer: Optimizer) -> bool:
-    """Whether the momentum is betas[0]; ValueError if the optimiser has neither."""
+    """Whether the momentum is betas[0]; ValueError if the optimizer has neither."""
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
         raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
     return "betas" in optimizer.defaults

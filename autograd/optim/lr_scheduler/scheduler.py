@@ -21,7 +21,7 @@ MSG_GET_LR = "To get the last learning rate computed by the scheduler, please us
 
 
 def checked(optimizer: Any) -> Optimizer:
-    """The optimiser; TypeError if it is none."""
+    """The optimizer; TypeError if it is none."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
     return optimizer
