@@ -2,7 +2,7 @@
 
 PROVIDES = {
     "autograd.distributed": "dparallel.distributed",
-    "autograd.nn.SyncBatchNorm": "dparallel.model.sync_batch_norm:SyncBatchNorm",
+    "autograd.nn.SyncBatchNorm": "dparallel.model.sync_batch_norm",
     "autograd.nn.parallel": "dparallel.distributed.parallel",
     "autograd.nn.parallel._functions": "dparallel.distributed.device_functions",
     "autograd.nn.parallel.comm": "dparallel.distributed.device_comm",

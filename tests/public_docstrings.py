@@ -45,7 +45,7 @@ INSIDE = {f"{owner}.{name}" for owner, names in {
     "CyclicLR": "scale_fn", "SWALR": "anneal_func", "ReduceLROnPlateau": "is_better", "SequentialLR": "recursive_undo",
     "RNNBase": "check_input get_expected_hidden_size check_hidden_size check_forward_args permute_hidden",
     "LSTM": "get_expected_cell_size check_forward_args permute_hidden", "MultiheadAttention": "merge_masks",
-    "TransformerEncoderLayer": "activation_relu_or_gelu", "Module": "direct_modules direct_parameters direct_buffers",
+    "TransformerEncoderLayer": "activation_relu_or_gelu",
     "_BatchNorm": "normalize", "SyncBatchNorm": "normalize", "ntuple.<locals>": "parse",
     "ConcatDataset": "cumsum", "DistributedSampler": "begin_pass",
     "DataLoader": "end_of_dataloader check_worker_number_rationality multiprocessing_context",

@@ -13,6 +13,7 @@ from tools import size  # noqa: E402
 
 IN_GIT = subprocess.run(["git", "rev-parse"], cwd=ROOT, capture_output=True).returncode == 0
 LONGEST = 600                                        # lines of a file
+LONGER = {"autograd/nn/module.py": 700}              # one class, with PyTorch's 70 methods
 
 
 def over(found, budget):
@@ -37,8 +38,10 @@ def test_rooms_keep_to_their_budget():
 
 @pytest.mark.skipif(not IN_GIT, reason="git's list of files says what counts")
 def test_files_are_as_long_as_their_idea():
-    longer = {str(path.relative_to(ROOT)) for path in size.sources() if path.read_text().count("\n") > LONGEST}
+    lines = {str(path.relative_to(ROOT)): path.read_text().count("\n") for path in size.sources()}
+    longer = {name: count for name, count in lines.items() if count > LONGER.get(name, LONGEST)}
     assert not longer, f"more than {LONGEST} lines: {longer}"
+    assert all(lines[name] > LONGEST for name in LONGER), "shorter now: take it off the list"
 
 
 def classes_longer_than(most, text):

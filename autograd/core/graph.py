@@ -56,6 +56,7 @@ class RemovableHandle:
     Args:
         hooks (dict[int, Any]): The hooks by number; the new hook is added under a unique number.
         hook (callable): The hook.
+        *flags (dict[int, bool]): Each also holds the number, with True, until the hook is removed.
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
@@ -67,14 +68,17 @@ class RemovableHandle:
 
     id: int
 
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: Any, *flags: dict[int, bool]) -> None:
         self.id = _hook_number()
         hooks[self.id] = hook
-        self._hooks = hooks
+        for each in flags:
+            each[self.id] = True
+        self._dicts = hooks, *flags
 
     def remove(self) -> None:
         """Unregister the hook."""
-        self._hooks.pop(self.id, None)
+        for held in self._dicts:
+            held.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self

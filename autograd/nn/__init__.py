@@ -33,9 +33,9 @@ from .modules.rnn import *
 from .modules.sparse import *
 from .modules.transformer import *
 from .modules.upsampling import *
+from .parameter import Buffer as Buffer
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
-from .registry import Buffer as Buffer
 
 __all__ = [name for name in dir() if not name.startswith("_") and name not in ("Any", "TYPE_CHECKING")]
 __all__ += ["DataParallel"]

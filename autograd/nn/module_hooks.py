@@ -1,12 +1,11 @@
-"""Hooks of a module: before and after its forward, and on the gradients of its inputs and outputs."""
+"""Hooks of all modules, and how a call of a module makes backward call the hooks on its gradients."""
 
 from __future__ import annotations
 
 import functools
 import warnings
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from ..core.graph import Node, RemovableHandle
 from ..core.modes import GRAD, modes
 from ..core.tensor import Tensor, result
 from ..core.types import Gradients
-from ..spans.spans import MODULE, profilers, record_function
 
 if TYPE_CHECKING:
     from typing import ParamSpec, Protocol, TypeVar
@@ -34,272 +32,80 @@ if TYPE_CHECKING:
     PreHook = Callable[[Any, Any], Any] | Callable[[Any, Any, Any], Any]                      # the longer ones with_kwargs
     PostHook = Callable[[Any, Any, Any], Any] | Callable[[Any, Any, Any, Any], Any]
 
-KINDS = ("pre", "post", "backward_pre", "backward", "state_pre", "state", "load_pre", "load")
+MSG_MIXED = "Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them."
+
+# --- hooks of all modules ---------------------------------------------------------------------------------------------
+
+global_hooks: dict[str, dict[int, Any]] = {kind: {} for kind in (
+    "_forward_pre_hooks", "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+    "_backward_pre_hooks", "_backward_hooks", "_parameters", "_buffers", "_modules")}      # the last three: of registrations
+any_global: dict[int, bool] = {}                     # the numbers of all hooks on calls, which __call__ tests
+is_full_backward_hook: bool | None = None            # None: there has been no backward hook of all modules
 
 
-class Hook(NamedTuple):
-    """A forward hook and its calling convention."""
-
-    call: Callable[..., Any]
-    with_kwargs: bool
-    always: bool = False
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Register hook(module, args), called before every module's forward and before the module's own hooks."""
+    return RemovableHandle(global_hooks["_forward_pre_hooks"], hook, any_global)
 
 
-class GlobalHooks:
-    """The hooks of all modules of this process."""
-
-    def __init__(self) -> None:
-        self.by_kind: dict[str, OrderedDict[int, Any]] = {
-            kind: OrderedDict() for kind in ("pre", "post", "backward_pre", "backward", "add_parameter", "add_buffer",
-                                             "add_module")}
-        self.full: bool | None = None                # whether the backward hooks are full ones; None: there are none
-        self.any = False                             # whether there has been a hook: calls of modules ask
-
-    def added(self, kind: str, module: Any, name: str, value: Any) -> Any:
-        """The parameter, buffer or module that a module gets, after the registration hooks."""
-        for hook in self.by_kind[f"add_{kind}"].values():
-            given = hook(module, name, value)
-            value = value if given is None else given
-        return value
+def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
+                                 always_call: bool = False) -> RemovableHandle:
+    """Register hook(module, args, output), called after every module's forward: see Module.register_forward_hook()."""
+    return RemovableHandle(global_hooks["_forward_hooks"], hook, any_global,
+                           *[global_hooks["_forward_hooks_with_kwargs"]] * bool(with_kwargs),
+                           *[global_hooks["_forward_hooks_always_called"]] * bool(always_call))
 
 
-of_all_modules: GlobalHooks = GlobalHooks()
-
-MSG_MIXED = ("Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them.")
-
-
-class HooksByNumber(MutableMapping[int, Any]):
-    """A module's hooks of one kind as the functions that were registered: PyTorch's `_forward_hooks` and others.
-
-    With `flag`, the hooks (and True) that were registered with it: PyTorch's `_forward_hooks_with_kwargs`.
-    """
-
-    def __init__(self, module: Hooked, kind: str, flag: str = "") -> None:
-        self.module: Hooked = module
-        self.kind: str = kind
-        self.flag: str = flag
-
-    def _entries(self) -> dict[int, Any]:
-        kinds = self.module.__dict__.get("_hooks")
-        found = {} if kinds is None else kinds[self.kind]
-        return {number: hook for number, hook in found.items() if getattr(hook, self.flag)} if self.flag else found
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(list(self._entries()))
-
-    def __len__(self) -> int:
-        return len(self._entries())
-
-    def __getitem__(self, number: int) -> Any:
-        hook = self._entries()[number]
-        return True if self.flag else hook.call if isinstance(hook, Hook) else hook
-
-    def __setitem__(self, number: int, hook: Any) -> None:
-        if self.flag:
-            raise TypeError(f"{self.flag} of a hook cannot be assigned: pass it when registering the hook")
-        self.module._hook_dict(self.kind)[number] = Hook(hook, False) if self.kind in ("pre", "post") else hook
-
-    def __delitem__(self, number: int) -> None:
-        del self.module._hook_dict(self.kind)[number]
-
-    def __repr__(self) -> str:
-        return repr(OrderedDict(self))
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Register hook(module, grad_output), called before the backward of every module."""
+    return RemovableHandle(global_hooks["_backward_pre_hooks"], hook, any_global)
 
 
-def by_number(kind: str) -> property:
-    """The attribute of a module that shows its hooks of one kind; assigning a mapping replaces them."""
-    def replace(module: Hooked, hooks: Any) -> None:
-        held = HooksByNumber(module, kind)
-        held.clear()
-        held.update(hooks)
-
-    return property(lambda module: HooksByNumber(module, kind), replace, doc=f"Its hooks of the kind {kind}, by number.")
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Register hook(module, grad_input, grad_output), called after the backward of every module."""
+    return _add_backward(hook, True)
 
 
-class Hooked:
-    """The part of Module that implements hooks. Hooks of all kinds are in one dict, which few modules have."""
-
-    _is_full_backward_hook: bool | None = None       # None: there are no backward hooks
-
-    _forward_pre_hooks, _forward_hooks = by_number("pre"), by_number("post")
-    _backward_pre_hooks, _backward_hooks = by_number("backward_pre"), by_number("backward")
-    _forward_pre_hooks_with_kwargs = property(lambda module: HooksByNumber(module, "pre", "with_kwargs"))
-    _forward_hooks_with_kwargs = property(lambda module: HooksByNumber(module, "post", "with_kwargs"))
-    _forward_hooks_always_called = property(lambda module: HooksByNumber(module, "post", "always"))
-
-    def _hook_dict(self, kind: str) -> OrderedDict[int, Any]:
-        """The hooks of one kind, by number, in the order in which they are called."""
-        kinds = self.__dict__.setdefault("_hooks", {k: OrderedDict() for k in KINDS})
-        return kinds[kind]                           # type: ignore[no-any-return]
-
-    def _hooks_of(self, kind: str) -> list[Any]:
-        """The hooks of one kind; a copy, since a hook may remove itself."""
-        kinds = self.__dict__.get("_hooks")
-        return [] if kinds is None else list(kinds[kind].values())
-
-    def _applying(self, kind: str) -> list[tuple[int, Any]]:
-        """(number, hook) of one kind for a call: the hooks of all modules first, then the module's own."""
-        own = self.__dict__.get("_hooks")
-        return [*of_all_modules.by_kind[kind].items(), *(() if own is None else own[kind].items())]
-
-    def _add_hook(self, kind: str, hook: Any, prepend: bool) -> RemovableHandle:
-        hooks = self._hook_dict(kind)
-        handle = RemovableHandle(hooks, hook)
-        if prepend:
-            hooks.move_to_end(handle.id, last=False)
-        return handle
-
-    def register_forward_pre_hook(self, hook: PreHook, *, prepend: bool = False,
-                                  with_kwargs: bool = False) -> RemovableHandle:
-        """Register a hook that is called before forward as hook(module, args); its result replaces the arguments.
-
-        Args:
-            hook (PreHook): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-            with_kwargs (bool): If True, calls hook(module, args, kwargs). Default: False.
-
-        Example:
-            >>> layer = ag.nn.Identity()
-            >>> handle = layer.register_forward_pre_hook(lambda module, args: (args[0] + 1,))
-            >>> layer(ag.tensor([1.0]))
-            tensor([2.])
-        """
-        return self._add_hook("pre", Hook(hook, with_kwargs), prepend)
-
-    def register_forward_hook(self, hook: PostHook, *, prepend: bool = False, with_kwargs: bool = False,
-                              always_call: bool = False) -> RemovableHandle:
-        """Register a hook that is called after forward as hook(module, args, output); its result replaces the output.
-
-        Args:
-            hook (PostHook): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-            with_kwargs (bool): If True, calls hook(module, args, kwargs, output). Default: False.
-            always_call (bool): If True, also calls the hook after an error in forward, with None as output. Default: False.
-
-        Example:
-            >>> layer = ag.nn.Identity()
-            >>> handle = layer.register_forward_hook(lambda module, args, output: output * 2)
-            >>> layer(ag.tensor([1.0]))
-            tensor([2.])
-            >>> handle.remove()
-        """
-        return self._add_hook("post", Hook(hook, with_kwargs, always_call), prepend)
-
-    def register_full_backward_pre_hook(self, hook: Callable[[Any, Any], Any], prepend: bool = False) -> RemovableHandle:
-        """Register hook(module, grad_output), called before backward; its result replaces the gradients of the outputs.
-
-        Args:
-            hook (callable): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-
-        Example:
-            >>> layer, x = ag.nn.Identity(), ag.ones(2, requires_grad=True)
-            >>> handle = layer.register_full_backward_pre_hook(lambda module, grad_output: (grad_output[0] * 3,))
-            >>> layer(x * 1).sum().backward()
-            >>> x.grad
-            tensor([3., 3.])
-        """
-        return self._add_hook("backward_pre", hook, prepend)
-
-    def register_full_backward_hook(self, hook: Callable[[Any, Any, Any], Any], prepend: bool = False) -> RemovableHandle:
-        """Register hook(module, grad_input, grad_output), called after backward; its result replaces grad_input.
-
-        grad_input has one entry per positional argument, None for arguments that are not tensors.
-
-        Args:
-            hook (callable): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-
-        Raises:
-            RuntimeError: The module has a hook of register_backward_hook().
-
-        Example:
-            >>> layer, x = ag.nn.Linear(2, 1), ag.ones(2, requires_grad=True)
-            >>> handle = layer.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_output))
-            >>> layer(x).sum().backward()
-            (tensor([1.]),)
-        """
-        if self._is_full_backward_hook is False:
-            raise RuntimeError(MSG_MIXED.format(where="on a single Module"))
-        self._is_full_backward_hook = True
-        return self._add_hook("backward", hook, prepend)
-
-    def register_backward_hook(self, hook: Callable[[Any, Any, Any], Any]) -> RemovableHandle:
-        """Older form of register_full_backward_hook(): grad_input is that of the node that made the output.
-
-        Args:
-            hook (callable): Hook.
-
-        Raises:
-            RuntimeError: The module has a hook of register_full_backward_hook().
-
-        Example:
-            >>> layer = ag.nn.Linear(2, 1)
-            >>> handle = layer.register_backward_hook(lambda module, grad_input, grad_output: print(grad_output))
-            >>> layer(ag.ones(2)).sum().backward()
-            (tensor([1.]),)
-        """
-        if self._is_full_backward_hook is True:
-            raise RuntimeError(MSG_MIXED.format(where="on a single Module"))
-        self._is_full_backward_hook = False
-        return self._add_hook("backward", hook, False)
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; every subclass overrides it.
-
-        Raises:
-            NotImplementedError: The class does not implement it.
-        """
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
-
-    if TYPE_CHECKING:                                # a call takes and gives what forward does
-        def __call__(self: Forward[Arguments, Output], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Output: ...
-    else:
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            if profilers:
-                with record_function(f"nn.Module: {type(self).__name__}", None, MODULE, id(self)):
-                    return self._call_hooked(args, kwargs)
-            if "_hooks" in self.__dict__ or of_all_modules.any:
-                return self._call_hooked(args, kwargs)
-            return self.forward(*args, **kwargs)
-
-    def _call_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """forward with all hooks; after an error those that are always called."""
-        called: set[int] = set()
-        output = None
-        try:
-            for _, pre in self._applying("pre"):
-                args, kwargs = _replaced_arguments(pre, self, args, kwargs)
-            full, old = self._backward_hooks_by_form()
-            before = [hook for _, hook in self._applying("backward_pre")]
-            crossing = Crossing(self, full, before) if full or before else None
-            if crossing is not None:
-                args = crossing.enter(args)
-            output = self.forward(*args, **kwargs)
-            for number, post in self._applying("post"):
-                called.add(number)
-                changed = post.call(self, args, kwargs, output) if post.with_kwargs else post.call(self, args, output)
-                output = output if changed is None else changed
-            if crossing is not None:
-                output = crossing.leave(output)
-            if old:
-                _hook_output(self, old, args, output)
-            return output
-        except Exception:
-            for number, post in self._applying("post"):
-                if post.always and number not in called:
-                    _call_after_error(post, self, args, kwargs, output)
-            raise
-
-    def _backward_hooks_by_form(self) -> tuple[list[Any], list[Any]]:
-        """The full backward hooks and the older ones."""
-        own = self._hooks_of("backward")
-        everywhere = list(of_all_modules.by_kind["backward"].values())
-        full = [*(everywhere if of_all_modules.full else ()), *(own if self._is_full_backward_hook else ())]
-        return full, [*(() if of_all_modules.full else everywhere), *(() if self._is_full_backward_hook else own)]
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Older form: see Module.register_backward_hook()."""
+    return _add_backward(hook, False)
 
 
-def _hook_output(module: Any, hooks: list[Any], args: tuple[Any, ...], output: Any) -> None:
+def _add_backward(hook: Callable[..., Any], full: bool) -> RemovableHandle:
+    global is_full_backward_hook
+    if is_full_backward_hook is (not full):
+        raise RuntimeError(MSG_MIXED.format(where="as a global Module hook"))
+    is_full_backward_hook = full
+    return RemovableHandle(global_hooks["_backward_hooks"], hook, any_global)
+
+
+def register_module_parameter_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
+    """Register hook(module, name, parameter) for every new parameter, which its result, if not None, replaces."""
+    return RemovableHandle(global_hooks["_parameters"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
+    """Register hook(module, name, tensor) for every new buffer, which its result, if not None, replaces."""
+    return RemovableHandle(global_hooks["_buffers"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
+    """Register hook(module, name, submodule) for every new submodule, which its result, if not None, replaces."""
+    return RemovableHandle(global_hooks["_modules"], hook)
+
+
+# --- hooks on gradients -----------------------------------------------------------------------------------------------
+
+def backward_hooks(module: Module) -> tuple[list[Any], list[Any]]:
+    """The full backward hooks of a module and of all modules, and the older ones."""
+    full: list[Any] = []
+    old: list[Any] = []
+    (full if is_full_backward_hook else old).extend(global_hooks["_backward_hooks"].values())
+    (full if module._is_full_backward_hook else old).extend(module._backward_hooks.values())
+    return full, old
+
+
+def hook_output(module: Any, hooks: list[Any], args: tuple[Any, ...], output: Any) -> None:
     """Register the older backward hooks with the node of the output, or of its first tensor."""
     first = output
     while not isinstance(first, Tensor):
@@ -321,90 +127,7 @@ def _hook_output(module: Any, hooks: list[Any], args: tuple[Any, ...], output: A
                       "register_full_backward_hook to get the documented behavior.", FutureWarning, stacklevel=4)
 
 
-# --- hooks of all modules ------------------------------------------------------------------------------------------------
-
-def _add_globally(kind: str, hook: Any) -> RemovableHandle:
-    of_all_modules.any = True
-    return RemovableHandle(of_all_modules.by_kind[kind], hook)
-
-
-def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register hook(module, args), called before every module's forward and before the module's own hooks."""
-    return _add_globally("pre", Hook(hook, False))
-
-
-def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
-                                 always_call: bool = False) -> RemovableHandle:
-    """Register hook(module, args, output), called after every module's forward: see Module.register_forward_hook()."""
-    return _add_globally("post", Hook(hook, with_kwargs, always_call))
-
-
-def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register hook(module, grad_output), called before the backward of every module."""
-    return _add_globally("backward_pre", hook)
-
-
-def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register hook(module, grad_input, grad_output), called after the backward of every module."""
-    return _add_backward(hook, True)
-
-
-def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Older form: see Module.register_backward_hook()."""
-    return _add_backward(hook, False)
-
-
-def register_module_parameter_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
-    """Register hook(module, name, parameter) for every new parameter, which its result, if not None, replaces."""
-    return RemovableHandle(of_all_modules.by_kind["add_parameter"], hook)
-
-
-def register_module_buffer_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
-    """Register hook(module, name, tensor) for every new buffer, which its result, if not None, replaces."""
-    return RemovableHandle(of_all_modules.by_kind["add_buffer"], hook)
-
-
-def register_module_module_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
-    """Register hook(module, name, submodule) for every new submodule, which its result, if not None, replaces."""
-    return RemovableHandle(of_all_modules.by_kind["add_module"], hook)
-
-
-def _add_backward(hook: Callable[..., Any], full: bool) -> RemovableHandle:
-    if of_all_modules.full is (not full):
-        raise RuntimeError(MSG_MIXED.format(where="as a global Module hook"))
-    of_all_modules.full = full
-    return _add_globally("backward", hook)
-
-
-# --- calling hooks -------------------------------------------------------------------------------------------------------
-
-def _replaced_arguments(pre: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The arguments after one forward pre-hook."""
-    if not pre.with_kwargs:
-        changed = pre.call(module, args)
-        return args if changed is None else changed if isinstance(changed, tuple) else (changed,), kwargs
-    changed = pre.call(module, args, kwargs)
-    if changed is None:
-        return args, kwargs
-    if not isinstance(changed, tuple) or len(changed) != 2:
-        raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
-    return changed
-
-
-def _call_after_error(post: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
-                      output: Tensor | None) -> None:
-    """Call a hook with always_call=True; its own errors must not hide forward's. output: None if forward raised."""
-    try:
-        if post.with_kwargs:
-            post.call(module, args, kwargs, output)
-        else:
-            post.call(module, args, output)
-    except Exception as error:
-        warnings.warn(f"module forward hook with ``always_call=True`` raised an exception that was silenced as another "
-                      f"error was raised in forward: {error}", stacklevel=2)
-
-
-class Crossing:
+class BackwardHook:
     """One call of a module that has full backward hooks: identities around forward, with hooks on their nodes, see the
     gradients pass. In a second derivative gradients pass the inner identity without the outer one: no hook is called then.
     """
@@ -526,3 +249,9 @@ class BackwardHookFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Gradients:
         """The gradients themselves."""
         return grads
+
+
+__all__ = ["BackwardHook", "backward_hooks", "hook_output", "register_module_backward_hook",
+           "register_module_buffer_registration_hook", "register_module_forward_hook", "register_module_forward_pre_hook",
+           "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+           "register_module_module_registration_hook", "register_module_parameter_registration_hook"]

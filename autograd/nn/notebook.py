@@ -17,7 +17,7 @@ def html_of(module: Any, name: str = "", depth: int = 0) -> str:
     own = [(key, about(p)) for key, p in module.named_parameters(recurse=False)]
     own += [(key, f"{about(p)}, buffer") for key, p in module.named_buffers(recurse=False)]
     inside = [f"<div style=\"margin-left: 1.5em\">{escaped(key)} <small>{escaped(text)}</small></div>" for key, text in own]
-    inside += [html_of(child, key, depth + 1) for key, child in module.direct_modules()]
+    inside += [html_of(child, key, depth + 1) for key, child in module._modules.items() if child is not None]
     if not inside:
         return f"<div style=\"margin-left: 1.5em\">{line}</div>"
     return (f"<details style=\"margin-left: {1.5 * bool(depth)}em\"{' open' * (depth < OPEN - 1)}><summary>{line}</summary>"

@@ -15,6 +15,7 @@ class _DataParallel(Module):
     """The module itself, under the name `module`: without GPUs PyTorch's does no more."""
 
     def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
         if device_ids:
             raise NotImplementedError(f"DataParallel(device_ids={device_ids!r}): there are no GPUs. "
                                       + missing("autograd.nn.DataParallel with devices"))

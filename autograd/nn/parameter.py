@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..base import dtypes
 from ..base.placeholder_array import AbsentArray
 from ..base.types import DeviceLike, DTypeLike
 from ..core.tensor import Parameter, Tensor, result, start
 from ..ops.creation.fill import empty
-from .registry import Buffer
 
 if TYPE_CHECKING:
     from ..nn.module import Module
@@ -24,6 +24,27 @@ MSG_SHAPE = ("Can't access the shape of an uninitialized parameter or buffer. Th
              "initialize the parameters before accessing their attributes.")
 MSG_SHARED = ("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
               "before calling `module.share_memory()`.")
+
+
+class Buffer(Tensor):
+    """A tensor that, assigned to a module's attribute, is one of its buffers. Without data it is empty.
+
+    Args:
+        data (Tensor or number or sequence): The values.
+        persistent (bool): Whether it belongs to the state_dict. Default: True.
+
+    Example:
+        >>> ag.nn.Buffer(ag.tensor([1.0, 2.0]))
+        tensor([1., 2.])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        if data is None:
+            data = np.zeros(0, dtypes.default.dtype)
+        start(self, data.array if isinstance(data, Tensor) else np.asarray(data))
+        self.persistent = persistent
 
 
 class Shapeless(AbsentArray):
@@ -185,7 +206,7 @@ def is_lazy(value: Any) -> bool:
 
 def refuse_lazy(module: Module, what: str, doing: str) -> None:
     """ValueError if the module has an uninitialized parameter, to which `what` cannot be applied."""
-    if any(is_lazy(p) for _, p in module.direct_parameters()):
+    if any(map(is_lazy, module._parameters.values())):
         raise ValueError(f"The module passed to `{what}` can't have uninitialized parameters. Make sure to run the dummy "
                          f"forward before applying {doing}")
 

@@ -4,6 +4,7 @@ modes and members of modules, hooks, and variables that hold tensors."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from operator import is_
 from typing import Any
 
 from ..core.graph import NodeHooks
@@ -22,7 +23,7 @@ class Guards:
         guarded = {id(tensor) for tensor, _, _ in tensors}
         self._variables = [variable for variable in variables if id(variable[2]) in guarded]
         self._tensors = [(tensor, array, tracked, tensor_hooks(tensor.hooks)) for tensor, array, tracked in tensors]
-        self._modules = [(m, vars(m), m.training, direct_members(m), module_hooks(vars(m))) for m in modules]
+        self._modules = [(m, vars(m), m.training, direct_members(m), module_hooks(m)) for m in modules]
 
     def check(self) -> None:
         """TraceError if something has changed."""
@@ -35,14 +36,18 @@ class Guards:
         for name, holder, tensor in self._variables:
             if (holder.get(name) if isinstance(holder, dict) else holder.cell_contents) is not tensor:
                 raise self._changed("variable", f"{name} is another tensor")
-        for module, attributes, training, members, hooks in self._modules:
+        for module, attributes, training, members, calls in self._modules:
             if module.training is not training:
                 raise self._changed(f"module ({type(module).__name__})", f"training was {training}")
-            if module_hooks(attributes) != hooks:
+            if module_hooks(module) != calls:
                 raise self._changed(f"module ({type(module).__name__})", "a hook was added or removed")
-            for name, part in members:
-                if attributes.get(name) is not part:
-                    raise self._changed(f"module ({type(module).__name__})", f"its {name} was replaced")
+            for kind, names, parts in members:
+                held = attributes[kind]
+                if len(held) != len(parts) or not all(map(is_, held.values(), parts)) or [*held] != names:
+                    before = dict(zip(names, parts, strict=True))
+                    name = next((n for n in (*before, *held) if held.get(n, names) is not before.get(n, names)), "order")
+                    how = "added" if name not in before else "replaced" if name in held else "removed"
+                    raise self._changed(f"module ({type(module).__name__})", f"its {name} was {how}")
 
     @staticmethod
     def _changed(what: str, detail: str) -> TraceError:
@@ -54,16 +59,15 @@ def tensor_hooks(hooks: NodeHooks | None) -> tuple[int, ...]:
     return () if hooks is None else (*hooks.post, *hooks.tensor.get(0, ()))
 
 
-def module_hooks(attributes: dict[str, Any]) -> tuple[int, ...]:
-    """The ids of a module's hooks."""
-    kinds = attributes.get("_hooks")
-    return () if kinds is None else tuple([number for hooks in kinds.values() for number in hooks])
+def module_hooks(module: Any) -> list[int]:
+    """The ids of the hooks on a module's calls."""
+    return [*module._forward_pre_hooks, *module._forward_hooks, *module._backward_pre_hooks, *module._backward_hooks]
 
 
-def direct_members(module: Any) -> list[tuple[str, Any]]:
-    """A module's direct parameters, buffers and modules, with the names of its attributes that hold them."""
-    members = {id(part) for _, part in (*module.direct_parameters(), *module.direct_buffers(), *module.direct_modules())}
-    return [(name, part) for name, part in vars(module).items() if id(part) in members]
+def direct_members(module: Any) -> list[tuple[str, list[str], list[Any]]]:
+    """A module's direct parameters, buffers and modules: the name of the dict that holds them, their names, and they."""
+    return [(kind, [*getattr(module, kind)], [*getattr(module, kind).values()])
+            for kind in ("_parameters", "_buffers", "_modules")]
 
 
 __all__ = ["Guards"]

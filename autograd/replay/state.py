@@ -61,7 +61,9 @@ def referents(obj: Any) -> Iterator[Any]:
             yield obj._grad
     elif is_plugin_code(type(obj).__module__) and not hasattr(obj, "param_groups"):
         # only training state, not state that ranks share
-        yield from (v for v in getattr(obj, "__dict__", {}).values()
+        held = getattr(obj, "__dict__", {})
+        members = [v for kind in ("_parameters", "_buffers", "_modules") for v in held.get(kind, {}).values()]
+        yield from (v for v in (*held.values(), *members)
                     if isinstance(v, (Tensor, Generator)) or hasattr(v, "_parameters") or hasattr(v, "param_groups"))
     else:
         yield from attributes(obj).values()

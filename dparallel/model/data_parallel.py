@@ -126,6 +126,7 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
 
     def _configure(self, config: Config[Any], unused: UnusedParameters | None = None) -> None:
         """Set what follows from the arguments, and create the parts, without communication."""
+        super().__init__()
         self.module = config.module
         self.comm: Communicator = config.ranks
         self.devices: Devices | None = config.local

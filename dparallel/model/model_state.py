@@ -108,16 +108,16 @@ class ModelWatch:
         self._remember()
 
     def _remember(self) -> None:
-        self._dicts = [vars(m) for m in self.module.modules()]
-        held = [(d, key, value) for d in self._dicts for key, value in d.items() if isinstance(value, (Tensor, Module))
+        modules = list(self.module.modules())
+        self._dicts = [d for m in modules for d in (m._parameters, m._buffers, m._modules)]
+        held = [(d, key, value) for d in self._dicts for key, value in d.items() if value is not None
                 and getattr(value, "requires_grad", True)]
         self._keys, self._values = [(d, key) for d, key, _ in held], [value for *_, value in held]
         self._sizes = list(map(len, self._dicts))
-        self._buffers = [(vars(m), key) for prefix, m in self.module.named_modules()
-                         for key in vars(m).get("_buffer_names", ())
+        self._buffers = [(m._buffers, key) for prefix, m in self.module.named_modules() for key in m._buffers
                          if f"{prefix}.{key}".lstrip(".") not in self.ignored]
         self.has_buffers = bool(self._buffers)       # and what else evaluation may change
-        self.synchronised = [m for m in self.module.modules() if isinstance(m, SyncBatchNorm)]
+        self.synchronised = [m for m in modules if isinstance(m, SyncBatchNorm)]
 
     def evaluates(self) -> bool:
         """Whether a SyncBatchNorm is in evaluation mode, and skips its collectives."""

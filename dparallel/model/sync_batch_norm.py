@@ -1,4 +1,4 @@
-"""SyncBatchNorm: batch normalization with the statistics of all ranks' rows, or of all replicas' on local devices.
+"""The statistics of autograd.nn.SyncBatchNorm: those of all ranks' rows, or of all replicas' on local devices.
 
 In forward each process sends the count, mean and sum of squared differences of each channel in one allgather; they are
 combined without cancellation (Chan, Golub & LeVeque 1979). Backward is one allreduce of three numbers per channel. Ranks may
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograd.core.engine import current_pass
-from autograd.nn import SyncBatchNorm as AutogradSyncBatchNorm
+from autograd.nn import SyncBatchNorm
 from autograd.ops.nn.normalization import total, update_running
 
 from ..autograd import Tensor, as_tensor, stack
@@ -136,91 +136,63 @@ def _channel_sums(x: Tensor) -> Tensor:
     return x.sum((0, *range(2, x.ndim)))
 
 
-class SyncBatchNorm(AutogradSyncBatchNorm):
-    """BatchNorm of (n, c, ...), at least two dimensions, over the rows of all ranks.
-
-    Outputs, running statistics and gradients of any order are those of one process with all rows. Ranks may have different
-    numbers of rows, including none. In replicas on local devices the statistics are those of all replicas (and ranks). In
-    evaluation, or on one rank, nothing is sent. An input that one rank can't normalize is a CollectiveError on every rank.
+def normalized(layer: SyncBatchNorm, input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, use_batch: bool,
+               factor: float) -> Tensor | None:
+    """The output of a SyncBatchNorm, which updates the running statistics with weight `factor`. None where there is only
+    this rank: the layer then normalizes as BatchNorm does.
     """
+    context = _sync_context(layer) if use_batch and layer.training else SyncContext()
+    comm = context.comm if context.comm is not None and len(context.comm.held) == 1 else Devices(1)
+    problem = _problem(layer, input)
+    if problem and comm.size > 1:
+        comm.refuse(problem)
+    elif problem:
+        raise ValueError(problem)
+    if comm.size == 1 and context.replica is None:
+        return None
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, process_group: Any = None, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
-        self.process_group = process_group
+    def observe(mean: Array, variance: Array, count: float) -> None:
+        update_running(running_mean, mean, factor)
+        update_running(running_var, variance * (count / (count - 1)), factor)
 
-    @property
-    def process_group(self) -> Communicator | None:
-        """The Communicator, or None. Assigning an mpi4py communicator converts it, which is collective."""
-        return self.__dict__.get("_group")
+    wide = input.float() if input.dtype.itemsize == 2 else input
+    settings: dict[str, Any] = {"comm": comm, "weight": context.weight,
+                                "before_collective": context.before_collective, "eps": layer.eps}
+    if context.before_collective is not None:
+        context.before_collective()
+    if context.replica is None:
+        z = as_tuple(Standardized.apply(wide, observe=observe, **settings))[0]
+    else:
+        z = context.replica.call_once((wide, observe), lambda items: _standardize_all(items, settings),
+                                      f"SyncBatchNorm({layer.num_features})")
+    if layer.weight is not None:
+        z = z * _per_channel(layer.weight, z)
+    if layer.bias is not None:
+        z = z + _per_channel(layer.bias, z)
+    return z.to(input.dtype)                         # type: ignore[no-any-return]
 
-    @process_group.setter
-    def process_group(self, group: Any) -> None:
-        self.__dict__["_group"] = None if group is None else communicator(group)
 
-    def _problem(self, input: Tensor) -> str:
-        """Why this input can't be normalized; "" if it can."""
-        if input.ndim < 2:
-            return f"expected at least 2D input (got {input.ndim}D input)"
-        if input.shape[1] != self.num_features:
-            return f"SyncBatchNorm({self.num_features}): the input has {input.shape[1]} channels, shape {list(input.shape)}"
-        if input.shape[1] == 0:
-            return "SyncBatchNorm number of input channels should be non-zero"
-        return "" if input.dtype.kind in "fV" else f"SyncBatchNorm: the input is {input.dtype}; cast it to floating point"
+def _problem(layer: SyncBatchNorm, input: Tensor) -> str:
+    """Why this input can't be normalized; "" if it can."""
+    if input.ndim < 2:
+        return f"expected at least 2D input (got {input.ndim}D input)"
+    if input.shape[1] != layer.num_features:
+        return f"SyncBatchNorm({layer.num_features}): the input has {input.shape[1]} channels, shape {list(input.shape)}"
+    if input.shape[1] == 0:
+        return "SyncBatchNorm number of input channels should be non-zero"
+    return "" if input.dtype.kind in "fV" else f"SyncBatchNorm: the input is {input.dtype}; cast it to floating point"
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        """Do nothing: normalize() checks the input, and raises on all ranks."""
 
-    def normalize(self, input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, use_batch: bool,
-                  factor: float) -> Tensor:
-        """Normalize with the statistics of all ranks in training mode, and as BatchNorm does otherwise."""
-        context = self._sync_context() if use_batch and self.training else SyncContext()
-        comm = context.comm if context.comm is not None and len(context.comm.held) == 1 else Devices(1)
-        problem = self._problem(input)
-        if problem and comm.size > 1:
-            comm.refuse(problem)
-        elif problem:
-            raise ValueError(problem)
-        if comm.size == 1 and context.replica is None:
-            return super().normalize(input, running_mean, running_var, use_batch, factor)
-
-        def observe(mean: Array, variance: Array, count: float) -> None:
-            update_running(running_mean, mean, factor)
-            update_running(running_var, variance * (count / (count - 1)), factor)
-
-        wide = input.float() if input.dtype.itemsize == 2 else input
-        settings: dict[str, Any] = {"comm": comm, "weight": context.weight,
-                                    "before_collective": context.before_collective, "eps": self.eps}
-        if context.before_collective is not None:
-            context.before_collective()
-        if context.replica is None:
-            z = as_tuple(Standardized.apply(wide, observe=observe, **settings))[0]
-        else:
-            z = context.replica.call_once((wide, observe), lambda items: _standardize_all(items, settings),
-                                          f"SyncBatchNorm({self.num_features})")
-        return self._scaled(z).to(input.dtype)
-
-    def _scaled(self, z: Tensor) -> Tensor:
-        """z * weight + bias, each where the layer has one."""
-        if self.weight is not None:
-            z = z * _per_channel(self.weight, z)
-        return z if self.bias is None else z + _per_channel(self.bias, z)
-
-    def _sync_context(self) -> SyncContext:
-        """The ranks and replicas that take part. A forward that checkpoint() repeats in backward uses that of the first."""
-        context = current_context()
-        if context == SyncContext() and current_pass() is not None:
-            context = self.__dict__.get("_last_context", context)
-            if context.replica is not None:
-                raise NotImplementedError("SyncBatchNorm inside checkpoint() on local devices: replicas can't synchronize "
-                                          "again in the backward pass; exclude the layer from the checkpoint")
-        self.__dict__["_last_context"] = context
-        return context._replace(comm=communicator(self.process_group or context.comm))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The state of a copy or pickle: all attributes but the context of the last call."""
-        return {name: value for name, value in self.__dict__.items() if name != "_last_context"}
+def _sync_context(layer: SyncBatchNorm) -> SyncContext:
+    """The ranks and replicas that take part. A forward that checkpoint() repeats in backward uses that of the first."""
+    context = current_context()
+    if context == SyncContext() and current_pass() is not None:
+        context = layer.__dict__.get("_last_context", context)
+        if context.replica is not None:
+            raise NotImplementedError("SyncBatchNorm inside checkpoint() on local devices: replicas can't synchronize again "
+                                      "in the backward pass; exclude the layer from the checkpoint")
+    layer.__dict__["_last_context"] = context
+    return context._replace(comm=communicator(layer.process_group or context.comm))
 
 
 def _standardize_all(items: Sequence[tuple[Tensor, Observe]], settings: dict[str, Any]) -> list[Tensor]:

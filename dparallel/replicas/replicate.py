@@ -83,28 +83,24 @@ class ModuleTree:
         self._modules: list[Module] = []
         self._numbers: dict[int, int] = {}           # by id: a module used twice has one replica
         self._add_module(module)
-        self._dicts = [vars(m) for m in self._modules]
-        self._sizes = list(map(len, self._dicts))
-        attributes = [(number, name, value) for number, d in enumerate(self._dicts) for name, value in d.items()]
-        self._tensors = [(number, name, value) for number, name, value in attributes if isinstance(value, Tensor)]
-        self._submodules = [(number, name, value) for number, name, value in attributes if isinstance(value, Module)]
+        self._members = self._held()
 
     def _add_module(self, module: Module) -> None:
         """Add the module and, recursively, its submodules."""
         self._numbers[id(module)] = len(self._modules)
         self._modules.append(module)
-        for value in vars(module).values():
-            if isinstance(value, Module) and id(value) not in self._numbers:
-                self._add_module(value)
+        for child in module.children():
+            if id(child) not in self._numbers:
+                self._add_module(child)
+
+    def _held(self) -> list[tuple[list[str], list[Any]]]:
+        """The names and values in the dicts of all modules."""
+        return [(list(held), list(held.values())) for m in self._modules for held in (m._parameters, m._buffers, m._modules)]
 
     def is_current(self) -> bool:
-        """Whether all modules still have the same tensors and submodules as attributes."""
-        dicts = self._dicts
-        return (all(dicts[number].get(name) is value for number, name, value in self._tensors)
-                and all(dicts[number].get(name) is value for number, name, value in self._submodules)
-                and list(map(len, dicts)) == self._sizes
-                and sum(isinstance(value, (Tensor, Module)) for d in dicts for value in d.values())   # no new one
-                == len(self._tensors) + len(self._submodules))
+        """Whether all modules still have the same parameters, buffers and submodules."""
+        return all(names == before and all(map(operator.is_, values, held))
+                   for (names, values), (before, held) in zip(self._held(), self._members, strict=True))
 
     def replicate(self, comm: Communicator, detach: bool = False, root: int = 0) -> list[Module]:
         """The list of replicas that replicate() returns."""
@@ -130,35 +126,24 @@ class ModuleTree:
 
     def _replica(self, copies: dict[int, tuple[Tensor, ...]], rank: int) -> Module:
         """A shallow copy of each module, with this rank's copies as its parameters and buffers. Returns the root's."""
-        replicas = [object.__new__(type(module)) for module in self._modules]
-        for replica, original in zip(replicas, self._dicts, strict=True):
-            replica.__dict__.update(original, _replica_parameters=())
-            if "_buffer_names" in original:          # forward may add to it
-                replica.__dict__["_buffer_names"] = dict(original["_buffer_names"])
-        for number, name, submodule in self._submodules:
-            replicas[number].__dict__[name] = replicas[self._numbers[id(submodule)]]
-        for number, name, tensor in self._tensors:
-            copies_of_tensor = copies.get(id(tensor))
-            if copies_of_tensor is not None:
-                attributes = replicas[number].__dict__
-                attributes[name] = copies_of_tensor[rank]
-                if name not in attributes.get("_buffer_names", ()):
-                    attributes["_replica_parameters"] += (name,)
+        replicas = [module._replicate_for_data_parallel() for module in self._modules]
+        for replica in replicas:
+            for tensors in (replica._parameters, replica._buffers):
+                tensors.update((name, copies[id(tensor)][rank]) for name, tensor in tensors.items() if id(tensor) in copies)
+            replica._modules.update((name, replicas[self._numbers[id(child)]]) for name, child in replica._modules.items()
+                                    if child is not None)
         return replicas[0]
 
     def copy_back_buffers(self, replica: Module) -> None:
         """Give the module the buffers that the first replica's forward has replaced (self.n = self.n + 1) or registered."""
         replicas: list[Any] = [None] * len(self._modules)
         replicas[0] = replica
-        for number, name, submodule in self._submodules:         # a module's number is above its parent's
-            held = None if replicas[number] is None else vars(replicas[number]).get(name)
-            replicas[self._numbers[id(submodule)]] = held if isinstance(held, Module) else None
-        for number, made in enumerate(replicas):
-            attributes = {} if made is None else vars(made)
-            names: dict[str, bool] = attributes.get("_buffer_names") or {}
-            for name in names:
-                if attributes.get(name) is not self._dicts[number].get(name):
-                    if name in self._dicts[number].get("_buffer_names", ()):
-                        setattr(self._modules[number], name, attributes.get(name))
-                    else:
-                        self._modules[number].register_buffer(name, attributes[name], names[name])
+        for module, made in zip(self._modules, replicas, strict=True):       # a module's number is above its parent's
+            for name, child in () if made is None else module._modules.items():
+                if child is not None:
+                    replicas[self._numbers[id(child)]] = made._modules.get(name)
+            for name, buffer in () if made is None else made._buffers.items():
+                if name not in module._buffers:
+                    module.register_buffer(name, buffer, name not in made._non_persistent_buffers_set)
+                elif buffer is not module._buffers[name]:
+                    setattr(module, name, buffer)

@@ -106,7 +106,7 @@ class Gathering:
         self.units = units
         unit_of = {id(p): unit for unit in units for p in unit.params}
         for child in module.modules():
-            held = dict.fromkeys(unit_of[id(p)] for _, p in child.direct_parameters() if id(p) in unit_of)
+            held = dict.fromkeys(unit_of[id(p)] for p in child._parameters.values() if id(p) in unit_of)
             if held:
                 self._readers[child] = tuple(held)
         self._register_hooks()

@@ -78,7 +78,8 @@ def contents(thing: Any) -> Iterator[Any]:
     elif not isinstance(thing, (type, ModuleType, Tensor, np.ndarray, Communicator)):
         if callable(thing) and hasattr(thing, "__self__"):
             yield thing.__self__
-        yield from vars(thing).values() if hasattr(thing, "__dict__") else ()
+        for held in vars(thing).values() if hasattr(thing, "__dict__") else ():
+            yield from held.values() if isinstance(thing, Module) and isinstance(held, dict) else (held,)
         for cls in type(thing).__mro__:
             slots = cls.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:

@@ -24,6 +24,7 @@ class InPlace(_Elementwise):
     _shown = "inplace?"
 
     def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
         self.inplace = inplace
 
 
@@ -59,6 +60,7 @@ class Hardsigmoid(_Elementwise):
     """A piecewise linear sigmoid: 0 for x <= -3, x / 6 + 1 / 2 between, 1 for x >= 3."""
 
     def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
@@ -69,6 +71,7 @@ class Hardswish(_Elementwise):
     """Element-wise x * hardsigmoid(x). Howard et al. 2019 (arXiv:1905.02244)."""
 
     def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
@@ -82,6 +85,7 @@ class Hardtanh(_Elementwise):
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
                  max_value: float | None = None) -> None:
+        super().__init__()
         self.min_val: float = min_val if min_value is None else min_value  # the older names
         self.max_val: float = max_val if max_value is None else max_value
         self.inplace = inplace
@@ -107,6 +111,7 @@ class Threshold(_Elementwise):
     _shown = "threshold value inplace?"
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
         self.threshold: float = threshold
         self.value: float = value
         self.inplace: bool = inplace
@@ -122,6 +127,7 @@ class RReLU(_Elementwise):
     _shown = "lower upper inplace?"
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
+        super().__init__()
         self.lower: float = lower
         self.upper: float = upper
         self.inplace: bool = inplace
@@ -136,6 +142,7 @@ class LeakyReLU(_Elementwise):
     _shown = "negative_slope inplace?"
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
+        super().__init__()
         self.negative_slope: float = negative_slope
         self.inplace: bool = inplace
 
@@ -149,6 +156,7 @@ class ELU(_Elementwise):
     _shown = "alpha inplace?"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
         self.alpha: float = alpha
         self.inplace: bool = inplace
 
@@ -162,6 +170,7 @@ class CELU(_Elementwise):
     _shown = "alpha inplace?"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
         self.alpha: float = alpha
         self.inplace: bool = inplace
 
@@ -177,6 +186,7 @@ class PReLU(Module):
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
+        super().__init__()
         self.num_parameters: int = num_parameters
         self.init: float = init
         self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
@@ -197,6 +207,7 @@ class GLU(Module):
     _shown = "dim"
 
     def __init__(self, dim: int = -1) -> None:
+        super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
@@ -209,6 +220,7 @@ class GELU(_Elementwise):
     Hendrycks & Gimpel 2016 (arXiv:1606.08415)."""
 
     def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
@@ -222,6 +234,7 @@ class Hardshrink(_Elementwise):
     """x where |x| > lambd, 0 elsewhere."""
 
     def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
@@ -235,6 +248,7 @@ class Softshrink(_Elementwise):
     """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between."""
 
     def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
@@ -250,6 +264,7 @@ class Softplus(_Elementwise):
     _shown = "beta threshold"
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
         self.beta: float = beta
         self.threshold: float = threshold
 
@@ -298,6 +313,7 @@ class Softmin(Module):
     _shown = "dim"
 
     def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
@@ -311,6 +327,7 @@ class Softmax(Module):
     _shown = "dim"
 
     def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
@@ -324,6 +341,7 @@ class LogSoftmax(Module):
     _shown = "dim"
 
     def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...base.arguments import whole_numbers
 from ...base.plugins import missing, provided
@@ -29,6 +29,7 @@ class NormBase(Module):
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
                  bias: bool = True) -> None:
+        super().__init__()
         whole_numbers(type(self).__name__, num_features=num_features)
         self.num_features: int = num_features
         self.eps: float = eps
@@ -136,24 +137,46 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization with statistics over all ranks; the constructor returns a plugin's subclass.
+    """Batch normalization of (n, c, ...) with statistics over the rows of all ranks.
 
-    Without a plugin it raises NotImplementedError, since the statistics of one rank alone would silently differ from
-    PyTorch's."""
+    A plugin (dparallel) computes them, see autograd/base/plugins.py. Without one the constructor raises
+    NotImplementedError, since the statistics of one rank alone would silently differ from PyTorch's.
 
-    if not TYPE_CHECKING:                            # checkers take what a class's __new__ gives for its instances
-        def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:
-            return super().__new__(cls._found())
+    Outputs, running statistics and gradients of any order are those of one process with all rows. Ranks may have different
+    numbers of rows, including none. In replicas on local devices the statistics are those of all replicas (and ranks). In
+    evaluation, or on one rank, nothing is sent. An input that one rank can't normalize is a CollectiveError on every rank.
+    """
 
-    @classmethod
-    def _found(cls) -> type[SyncBatchNorm]:
-        """The class to make."""
-        if cls is not SyncBatchNorm:
-            return cls
-        found: type[SyncBatchNorm] | None = provided("autograd.nn.SyncBatchNorm")
-        if found is None:
-            raise NotImplementedError(missing("autograd.nn.SyncBatchNorm"))
-        return found
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+                 track_running_stats: bool = True, process_group: Any = None, device: DeviceLike = None,
+                 dtype: DTypeLike = None, *, bias: bool = True) -> None:
+        _plugin()                                    # an error here rather than in forward
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    @property
+    def process_group(self) -> Any:
+        """The Communicator, or None. Assigning an mpi4py communicator converts it, which is collective."""
+        return self.__dict__.get("_group")
+
+    @process_group.setter
+    def process_group(self, group: Any) -> None:
+        self.__dict__["_group"] = None if group is None else _plugin().communicator(group)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Do nothing: the plugin checks the input, and raises on all ranks."""
+
+    def normalize(self, input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, use_batch: bool,
+                  factor: float) -> Tensor:
+        """Normalize with the statistics of all ranks in training mode, and as BatchNorm does otherwise."""
+        normalized: Tensor | None = _plugin().normalized(self, input, running_mean, running_var, use_batch, factor)
+        if normalized is None:                       # there is one rank
+            return super().normalize(input, running_mean, running_var, use_batch, factor)
+        return normalized
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state of a copy or pickle: all attributes but the context of the last call."""
+        return {name: value for name, value in self.__dict__.items() if name != "_last_context"}
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Any:
@@ -162,7 +185,16 @@ class SyncBatchNorm(_BatchNorm):
         The module is changed in place, unless it is itself a batch normalisation: use the returned module."""
         if not isinstance(module, Module):
             raise TypeError(f"convert_sync_batchnorm(module={module!r}): a Module is needed")
-        return _converted(cls._found(), module, process_group, {})
+        _plugin()
+        return _converted(cls, module, process_group, {})
+
+
+def _plugin() -> Any:
+    """The module that computes over several ranks: communicator(group) and normalized(layer, ...)."""
+    found = provided("autograd.nn.SyncBatchNorm")
+    if found is None:
+        raise NotImplementedError(missing("autograd.nn.SyncBatchNorm"))
+    return found
 
 
 def _converted(cls: type[SyncBatchNorm], module: Any, process_group: Any, converted: dict[int, Any]) -> Any:
@@ -170,8 +202,8 @@ def _converted(cls: type[SyncBatchNorm], module: Any, process_group: Any, conver
     if id(module) in converted:
         return converted[id(module)]
     if isinstance(module, _BatchNorm):
-        layer: Any = cls.__new__(cls)
-        layer.__dict__.update(module.__dict__)
+        layer: Any = object.__new__(cls)
+        Module.__setstate__(layer, module.__dict__)
         layer.process_group = process_group
         converted[id(module)] = layer
         return layer

@@ -14,6 +14,7 @@ class ChannelShuffle(Module):
     _shown = "groups"
 
     def __init__(self, groups: int) -> None:
+        super().__init__()
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:

@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 class _Numbered(Module):
     """Base of ordered containers, whose modules are named by index unless names are given."""
 
-    def _items(self) -> list[tuple[str, Any]]:
-        """Names and modules; None where a module was replaced by None, as model code does to leave one out."""
-        return list(self._modules.items() if "_none" in self.__dict__ else self.direct_modules())
-
     def _item_at(self, index: Any) -> tuple[str, Module]:
         """Name and module at an index."""
-        items = self._items()
+        items = list(self._modules.items())
         index = operator.index(index)
         if not -len(items) <= index < len(items):
             raise IndexError(f"index {index} is out of range")
@@ -32,16 +28,15 @@ class _Numbered(Module):
     def _refill(self, modules: Iterable[Module]) -> None:
         """Hold these modules, numbered from 0, instead of all others."""
         modules = list(modules)
-        for name in list(self._modules):
-            delattr(self, name)
+        self._modules.clear()
         for number, module in enumerate(modules):
             self.add_module(str(number), module)
 
     def __len__(self) -> int:
-        return len(self._items())
+        return len(self._modules)
 
     def __iter__(self) -> Iterator[Module]:
-        return (module for _, module in self._items())
+        return iter(self._modules.values())
 
     def __setitem__(self, index: Any, module: Module) -> None:
         setattr(self, self._item_at(index)[0], module)
@@ -93,6 +88,7 @@ class Sequential(_Numbered):
     """Modules applied in sequence, given as arguments or as a dict of names."""
 
     def __init__(self, *args: Module | Mapping[str, Module]) -> None:
+        super().__init__()
         named: Any = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
         for name, module in named:
             self.add_module(str(name), module)
@@ -105,7 +101,7 @@ class Sequential(_Numbered):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(dict(self._items()[index]))
+            return type(self)(dict(list(self._modules.items())[index]))
         return self._item_at(index)[1]
 
     def insert(self, index: int, module: Module) -> Sequential:
@@ -150,6 +146,7 @@ class ModuleList(_Numbered):
     """A list of submodules."""
 
     def __init__(self, modules: Iterable[Module | None] | None = None) -> None:
+        super().__init__()
         if modules is not None:
             self.extend(modules)
 
@@ -185,6 +182,7 @@ class ModuleDict(Module):
     """A dict of submodules, in the order of insertion."""
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
+        super().__init__()
         if modules is not None:
             self.update(modules)
 
@@ -218,15 +216,15 @@ class ModuleDict(Module):
 
     def keys(self) -> Any:
         """The names of the modules, in the order of insertion."""
-        return dict(self._modules).keys()
+        return self._modules.keys()
 
     def values(self) -> Iterable[Module]:
         """The modules, in the order of insertion."""
-        return dict(self._modules).values()
+        return self._modules.values()
 
     def items(self) -> Iterable[tuple[str, Module]]:
         """Pairs of name and module, in the order of insertion."""
-        return dict(self._modules).items()
+        return self._modules.items()
 
     def update(self, modules: Any) -> None:
         """Add or replace modules: a mapping, or pairs."""

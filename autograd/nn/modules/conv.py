@@ -28,6 +28,7 @@ class _ConvNd(Module):
     def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
                  padding: SizeLike | str, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
                  groups: int, bias: bool, padding_mode: str, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+        super().__init__()
         whole_numbers(type(self).__name__, in_channels=in_channels, out_channels=out_channels, groups=groups)
         for size in kernel_size:
             whole_numbers(type(self).__name__, kernel_size=size)

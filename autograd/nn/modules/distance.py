@@ -11,6 +11,7 @@ class PairwiseDistance(Module):
     """The p-norm of x1 - x2 + eps along the last dimension."""
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        super().__init__()
         self.norm: float = p
         self.eps: float = eps
         self.keepdim: bool = keepdim
@@ -24,6 +25,7 @@ class CosineSimilarity(Module):
     """dot(x1, x2) / (max(|x1|, eps) * max(|x2|, eps)) along dim."""
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
         self.dim: int = dim
         self.eps: float = eps
 

@@ -17,6 +17,7 @@ class Flatten(Module):
     _shown = "start_dim end_dim"
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
         self.start_dim: int = start_dim
         self.end_dim: int = end_dim
 
@@ -31,6 +32,7 @@ class Unflatten(Module):
     _shown = "dim unflattened_size"
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
         if isinstance(dim, str):
             raise NotImplementedError(f"Unflatten(dim={dim!r}): dimensions have no names here; give a number")
         if not isinstance(unflattened_size, (tuple, list)):

@@ -15,6 +15,7 @@ class Fold(Module):
 
     def __init__(self, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
                  stride: SizeLike = 1) -> None:
+        super().__init__()
         self.output_size: SizeLike = output_size
         self.kernel_size: SizeLike = kernel_size
         self.dilation: SizeLike = dilation
@@ -32,6 +33,7 @@ class Unfold(Module):
     _shown = "kernel_size dilation padding stride"
 
     def __init__(self, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0, stride: SizeLike = 1) -> None:
+        super().__init__()
         self.kernel_size: SizeLike = kernel_size
         self.dilation: SizeLike = dilation
         self.padding: SizeLike = padding

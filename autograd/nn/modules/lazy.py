@@ -39,7 +39,7 @@ class LazyModuleMixin(Module):
 
     def has_uninitialized_params(self) -> bool:
         """Whether a direct parameter or buffer has no shape yet."""
-        return any(is_lazy(value) for _, value in [*self.direct_parameters(), *self.direct_buffers()])
+        return any(map(is_lazy, (*self._parameters.values(), *self._buffers.values())))
 
     def _infer_parameters(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
         """The forward pre-hook: initialize, and become the ordinary class."""
@@ -49,22 +49,20 @@ class LazyModuleMixin(Module):
         module._initialize_hook.remove()
         module._load_hook.remove()
         del module._initialize_hook, module._load_hook
-        if not any(module._hooks.values()):          # calls of a module without hooks take the short way
-            del module._hooks
         if module.cls_to_become is not None:
             module.__class__ = module.cls_to_become
 
     def _lazy_load_hook(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
                         missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
         """Before a state is loaded: give parameters without shape the shapes of the state."""
-        for name, value in [*self.direct_parameters(), *self.direct_buffers()]:
+        for name, value in (*self._parameters.items(), *self._buffers.items()):
             given = state_dict.get(prefix + name)
             if given is not None and is_lazy(value) and not is_lazy(given):
                 value.materialize(given.shape)       # type: ignore[attr-defined]
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Save parameters without shape as such."""
-        for name, value in [*self.direct_parameters(), *self.direct_buffers(persistent_only=True)]:
+        for name, value in self._own_state().items():
             destination[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
 
     def _replicate_for_data_parallel(self) -> Any:

@@ -20,6 +20,7 @@ class Identity(Module):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Accept and ignore all arguments, as PyTorch's Identity does."""
+        super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape and dtype -> the same Tensor."""
@@ -34,6 +35,7 @@ class Linear(Module):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
+        super().__init__()
         whole_numbers(type(self).__name__, in_features=in_features, out_features=out_features)
         self.in_features: int = in_features
         self.out_features: int = out_features
@@ -64,6 +66,7 @@ class Bilinear(Module):
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
+        super().__init__()
         whole_numbers(type(self).__name__, in1_features=in1_features, in2_features=in2_features, out_features=out_features)
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")

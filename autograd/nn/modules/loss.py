@@ -16,6 +16,7 @@ class Loss(Module):
     """Base of all losses: `reduction`, or the deprecated size_average and reduce, which are translated to it."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__()
         self.reduction: str = reduction if size_average is None and reduce is None else chosen("mean", size_average, reduce)
 
 

@@ -1,6 +1,6 @@
 """Module, under the path that model code imports it from."""
 
-from ..module import Module
+from ..module import IncompatibleKeys, Module
 from ..module_hooks import (
            register_module_backward_hook,
            register_module_buffer_registration_hook,
@@ -11,8 +11,7 @@ from ..module_hooks import (
            register_module_module_registration_hook,
            register_module_parameter_registration_hook,
 )
-from ..registry import Buffer
-from ..state import IncompatibleKeys
+from ..parameter import Buffer
 
 _IncompatibleKeys = IncompatibleKeys                # PyTorch's name
 

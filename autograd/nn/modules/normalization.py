@@ -24,6 +24,7 @@ class LayerNorm(Module):
 
     def __init__(self, normalized_shape: SizeLike, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+        super().__init__()
         self.normalized_shape: tuple[int, ...] = _shape(normalized_shape)
         self.eps: float = eps
         self.elementwise_affine: bool = elementwise_affine
@@ -55,6 +56,7 @@ class RMSNorm(Module):
 
     def __init__(self, normalized_shape: SizeLike, eps: float | None = None, elementwise_affine: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+        super().__init__()
         self.normalized_shape: tuple[int, ...] = _shape(normalized_shape)
         self.eps: float | None = eps
         self.elementwise_affine: bool = elementwise_affine
@@ -84,6 +86,7 @@ class GroupNorm(Module):
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None, *, bias: bool = True) -> None:
+        super().__init__()
         whole_numbers(type(self).__name__, num_groups=num_groups, num_channels=num_channels)
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
@@ -115,6 +118,7 @@ class LocalResponseNorm(Module):
     """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta. Krizhevsky et al. 2012."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
         self.size: int = size
         self.alpha: float = alpha
         self.beta: float = beta

@@ -19,6 +19,7 @@ class _PadNd(Module):
     padding: tuple[int, ...]
 
     def __init__(self, padding: SizeLike) -> None:
+        super().__init__()
         self.padding = ntuple(2 * self.dims)(padding)
 
     def forward(self, input: Tensor) -> Tensor:

@@ -28,6 +28,7 @@ class ParameterList(Module):
     """A list of parameters."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
         self._size = 0
         if values is not None:
             self.extend(values)
@@ -78,6 +79,7 @@ class ParameterDict(Module):
     """A dict of parameters. Pairs and ordered dicts keep their order; a plain dict is sorted, as in PyTorch."""
 
     def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
             self.update(parameters)

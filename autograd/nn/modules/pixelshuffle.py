@@ -13,6 +13,7 @@ class PixelShuffle(Module):
     _shown = "upscale_factor"
 
     def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
@@ -26,6 +27,7 @@ class PixelUnshuffle(Module):
     _shown = "downscale_factor"
 
     def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:

@@ -23,6 +23,7 @@ class _MaxPoolNd(Module):
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, dilation: SizeLike = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
+        super().__init__()
         self.kernel_size: SizeLike = kernel_size
         self.stride: SizeLike = kernel_size if stride is None else stride
         self.padding: SizeLike = padding
@@ -62,6 +63,7 @@ class _MaxUnpoolNd(Module):
     dims = 0
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
+        super().__init__()
         sizes = ntuple(self.dims)
         self.kernel_size: tuple[int, ...] = sizes(kernel_size)
         self.padding: tuple[int, ...] = sizes(padding)
@@ -103,6 +105,7 @@ class _AvgPoolNd(Module):
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        super().__init__()
         self.kernel_size: SizeLike = kernel_size
         self.stride: SizeLike = kernel_size if stride is None else stride
         self.padding: SizeLike = padding
@@ -116,6 +119,7 @@ class AvgPool1d(_AvgPoolNd):
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
+        Module.__init__(self)                        # as in PyTorch there is no divisor_override
         self.kernel_size: tuple[int, ...] = single(kernel_size)
         self.padding: tuple[int, ...] = single(padding)
         self.stride: tuple[int, ...] = single(kernel_size if stride is None else stride)
@@ -153,6 +157,7 @@ class _LPPoolNd(Module):
 
     def __init__(self, norm_type: float, kernel_size: SizeLike, stride: SizeLike | None = None,
                  ceil_mode: bool = False) -> None:
+        super().__init__()
         self.norm_type: float = norm_type
         self.kernel_size: SizeLike = kernel_size
         self.stride: SizeLike | None = stride
@@ -191,6 +196,7 @@ class _AdaptiveMaxPoolNd(Module):
     _pool: Callable[..., Any]
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
         self.output_size: int | Sequence[int | None] = output_size
         self.return_indices: bool = return_indices
 
@@ -224,6 +230,7 @@ class _AdaptiveAvgPoolNd(Module):
     _pool: Callable[..., Tensor]
 
     def __init__(self, output_size: Any) -> None:
+        super().__init__()
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
@@ -258,6 +265,7 @@ class _FractionalMaxPoolNd(Module):
 
     def __init__(self, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: Any = None,
                  return_indices: bool = False, _random_samples: Tensor | None = None) -> None:
+        super().__init__()
         form = type(self).tuples
         self.kernel_size: tuple[int, ...] = form(kernel_size)
         self.return_indices: bool = return_indices

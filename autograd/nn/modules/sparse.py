@@ -51,6 +51,7 @@ class Embedding(_Table):
                  max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                  sparse: bool = False, _weight: Tensor | None = None, _freeze: bool = False, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
+        super().__init__()
         self.max_norm: float | None = max_norm
         self.norm_type: float = norm_type
         self.scale_grad_by_freq: bool = scale_grad_by_freq
@@ -90,6 +91,7 @@ class EmbeddingBag(_Table):
                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
                  include_last_offset: bool = False, padding_idx: int | None = None, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
+        super().__init__()
         self.max_norm: float | None = max_norm
         self.norm_type: float = norm_type
         self.scale_grad_by_freq: bool = scale_grad_by_freq

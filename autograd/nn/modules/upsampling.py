@@ -15,6 +15,7 @@ class Upsample(Module):
 
     def __init__(self, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
                  align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
+        super().__init__()
         self.name: str = type(self).__name__
         self.size: SizeLike | None = size
         self.mode: str = mode

@@ -79,7 +79,7 @@ class SpectralNorm:
     @staticmethod
     def apply(module: Module, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
         """Replace the parameter."""
-        if any(isinstance(h.call, SpectralNorm) and h.call.name == name for h in module._hooks_of("pre")):
+        if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in module._forward_pre_hooks.values()):
             raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]

@@ -65,29 +65,23 @@ def _replaced(module: Any, tensors: dict[str, Any], tie_weights: bool, strict: b
         if any(lists.values()):
             raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t" + "\n\t".join(
                 f"{kind} key(s): {', '.join(map(repr, names))}." for kind, names in lists.items() if names))
-    undo: list[tuple[str, dict[str, Any], str, Any, Any]] = []
+    undo: list[tuple[str, dict[str, Any], str, Any]] = []
     try:
         for name, tensor in every.items():
             path, _, attribute = name.rpartition(".")
-            held = module.get_submodule(path).__dict__
-            if attribute not in held:
+            owner = module.get_submodule(path)
+            held = next((d for d in (owner._parameters, owner._buffers, owner.__dict__) if attribute in d), None)
+            if held is None:
                 raise KeyError(f"functional_call: {type(module).__name__} holds no tensor {name!r}; for a parametrized one "
                                "give its original")
-            parameters = held.get("_replica_parameters")     # plain tensors that count as parameters
-            undo.append((name, held, attribute, held[attribute], parameters))
-            if attribute not in held.get("_buffer_names", ()):
-                held["_replica_parameters"] = {*(parameters or ()), attribute}
+            undo.append((name, held, attribute, held[attribute]))
             held[attribute] = tensor
         yield
     finally:
-        for name, held, attribute, before, parameters in reversed(undo):
+        for name, held, attribute, before in reversed(undo):
             if name in spelling:
                 tensors[spelling[name]] = held[attribute]
             held[attribute] = before
-            if parameters is None:
-                held.pop("_replica_parameters", None)
-            else:
-                held["_replica_parameters"] = parameters
 
 
 __all__ = ["functional_call"]

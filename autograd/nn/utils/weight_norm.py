@@ -45,7 +45,7 @@ class WeightNorm:
         the parameter has one."""
         warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
                       "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=3)
-        if any(isinstance(h.call, WeightNorm) and h.call.name == name for h in module._hooks_of("pre")):
+        if any(isinstance(hook, WeightNorm) and hook.name == name for hook in module._forward_pre_hooks.values()):
             raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
         hook = WeightNorm(name, dim)
         refuse_lazy(module, "WeightNorm", "weight normalization")
@@ -83,10 +83,10 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
 
 def remove_hook(module: Any, kind: type, name: str, called: str) -> Any:
     """Remove the forward pre-hook of this kind and name. Returns module."""
-    for number, hook in list(module._hook_dict("pre").items()):
-        if isinstance(hook.call, kind) and hook.call.name == name:                  # type: ignore[attr-defined]
-            hook.call.remove(module)                                                # type: ignore[attr-defined]
-            del module._hook_dict("pre")[number]
+    for number, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:     # type: ignore[attr-defined]
+            hook.remove(module)                              # type: ignore[attr-defined]
+            del module._forward_pre_hooks[number]
             return module
     raise ValueError(f"{called} of '{name}' not found in {module}")
 

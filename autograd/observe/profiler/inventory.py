@@ -443,7 +443,7 @@ def makers() -> Callable[[Any], str]:
 def module_names() -> dict[int, str]:
     """The full name of each module by its id, as in spans: Net.layer1.0."""
     objects = tracked_objects()
-    kinds = {kind for kind in set(map(type, objects)) if tells(kind) and hasattr(kind, "_modules")}
+    kinds = {kind for kind in set(map(type, objects)) if tells(kind) and hasattr(kind, "named_modules")}
     modules = [each for each in objects if type(each) in kinds]
     inner = {id(child) for module in modules for child in module._modules.values() if child is not None}
     names: dict[int, str] = {}

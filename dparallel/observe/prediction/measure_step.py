@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograd.base import system_memory
-from autograd.nn import SyncBatchNorm as TorchSyncBatchNorm
+from autograd.nn import SyncBatchNorm
 from autograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from autograd.optim.state_size import state_bytes
 
@@ -26,7 +26,6 @@ from ...comm import Communicator
 from ...comm.environment import host_identity
 from ...comm.waiting import waiting
 from ...model.data_parallel import DataParallel
-from ...model.sync_batch_norm import SyncBatchNorm
 from ...reduction.buckets import MOST_BYTES, default_capacity
 from ...reduction.departure import Departure
 from ...sharding.wrapping import by_module
@@ -138,8 +137,8 @@ class StepRecorder:
                          register_optimizer_step_pre_hook(self._optimizer_begins),
                          register_optimizer_step_post_hook(self._optimizer_ends)]
         for child in model.module.modules():
-            held = [self.numbers[p] for _, p in child.direct_parameters() if p in self.numbers]
-            synchronises = isinstance(child, (SyncBatchNorm, TorchSyncBatchNorm))
+            held = [self.numbers[p] for p in child._parameters.values() if p in self.numbers]
+            synchronises = isinstance(child, SyncBatchNorm)
             if held or synchronises:
                 self._handles.append(child.register_forward_pre_hook(self._use_of(held, synchronises), prepend=True))
 

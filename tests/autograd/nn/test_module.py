@@ -370,6 +370,41 @@ def getattr_by_hand(t):
 
 
 @body
+def editing_the_dicts(t):
+    """What code that knows the dicts of a module does: reading, writing and deleting in them is seen everywhere."""
+    nn, x, log = t.nn, t.ones(2, 3), []
+    m = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+    linear, norm = m[0], m[1]
+    dicts = [type(getattr(norm, name)).__name__ for name in (
+        "_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks", "_forward_pre_hooks_with_kwargs")]
+    weight = linear._parameters.pop("weight")
+    out = [dicts, hasattr(linear, "weight"), [n for n, _ in m.named_parameters()], list(m.state_dict())]
+    linear.weight = weight * 0 + 2                   # a plain attribute, as of a computed weight
+    out += [m(x).shape, "weight" in linear.__dict__, "weight" in dict(linear.named_parameters())]
+    linear._parameters["weight"] = nn.Parameter(t.zeros(3, 3))
+    out += [float(linear.weight.sum()), linear(x).tolist()[0] == linear.bias.tolist()]
+    del linear.weight
+    out += [float(linear.weight.detach().sum()), "weight" in linear.__dict__]
+    norm._buffers["running_mean"] = t.full((3,), 7.0)
+    norm._buffers["more"], norm._buffers["none"] = t.ones(1), None
+    norm._non_persistent_buffers_set.add("more")
+    out += [norm.running_mean.tolist(), [n for n, _ in norm.named_buffers()], list(norm.state_dict()), norm.none]
+    m._modules["1"], m._modules["last"] = nn.Identity(), None
+    out += [type(m[1]).__name__, repr(m), [n for n, _ in m.named_children()], len(m)]
+    del m._modules["last"], norm.more, norm.weight
+    out += [list(norm._buffers), list(norm._parameters), sorted(norm._non_persistent_buffers_set), len(m)]
+    handles = [linear.register_forward_hook(lambda *a, name=name: log.append(name), always_call=True) for name in "ab"]
+    linear._forward_hooks.move_to_end(handles[1].id, last=False)
+    m(x)
+    handles[0].remove()
+    m(x)
+    out += [log, list(linear._forward_hooks) == [handles[1].id] == list(linear._forward_hooks_always_called)]
+    linear._forward_hooks.clear()
+    m(x)
+    return [*out, len(log)]
+
+
+@body
 def versions_in_the_state(t):
     """_metadata of a state: written, read by hooks and by loading, kept by consume_prefix and by copies."""
     nn, seen = t.nn, []
@@ -472,6 +507,38 @@ def test_nothing_is_loaded_if_anything_does_not_fit(change, words):
     with pytest.raises(RuntimeError, match=words):
         m.load_state_dict(state)
     assert {k: v.tolist() for k, v in m.state_dict().items()} == before
+
+
+def test_copies_share_tensors_but_no_dict():
+    m = ag.nn.Sequential(ag.nn.BatchNorm1d(2))
+    for twin in (copy.copy(m[0]), m[0]._replicate_for_data_parallel()):
+        assert twin.weight is m[0].weight and type(twin) is ag.nn.BatchNorm1d
+        twin.running_mean, twin.more = None, ag.nn.Buffer(ag.ones(1), persistent=False)
+        del twin._parameters["bias"]
+    assert list(m.state_dict()) == ["0.weight", "0.bias", "0.running_mean", "0.running_var", "0.num_batches_tracked"]
+    assert not m[0]._non_persistent_buffers_set
+
+
+def test_a_class_that_does_not_call_the_constructor():
+    """PyTorch raises an error where such a module gets a parameter; here the dicts are created when they are first used."""
+    class Scale(ag.nn.Module):
+        def __init__(self):
+            self.factor = ag.nn.Parameter(ag.ones(2))
+
+    class Late(Scale):
+        def __init__(self):
+            super().__init__()
+            ag.nn.Module.__init__(self)
+
+    class Plain(ag.nn.Module):
+        def __init__(self):
+            self.by = 2
+
+        def forward(self, x):
+            return x * self.by
+
+    assert list(Scale().state_dict()) == list(Late().state_dict()) == ["factor"]
+    assert Plain()(ag.ones(1)).tolist() == [2] and not list(Plain().parameters()) and repr(Plain()) == "Plain()"
 
 
 def test_pickling():

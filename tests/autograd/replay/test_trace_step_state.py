@@ -134,7 +134,10 @@ CHANGES = {
         lambda net: net[0].weight.register_hook(lambda g: g * 2), lambda net: net[1].register_forward_hook(print),
         lambda net: net[2].bias.register_post_accumulate_grad_hook(halve),
         lambda net: net.register_full_backward_hook(print)],
-    "its 1 was replaced": [lambda net: net.__setitem__(1, nn.ReLU())],
+    "its 1 was replaced": [lambda net: net.__setitem__(1, nn.ReLU()), lambda net: net._modules.update({"1": nn.ReLU()}),
+                           lambda net: setattr(net, "_modules", {**net._modules, "1": nn.ReLU()})],
+    "its more was added": [lambda net: net.add_module("more", nn.ReLU()), lambda net: net._buffers.update(more=ag.ones(1))],
+    "its bias was removed": [lambda net: delattr(net[0], "bias"), lambda net: net[0]._parameters.__delitem__("bias")],
     "its weight was replaced": [lambda net: setattr(net[0], "weight", nn.Parameter(ag.ones(6, 4)))],
 }
 
