@@ -2,7 +2,7 @@
 
     python examples/char_gpt.py                                    learns from Python's own documentation, then writes
     dprun -n 2 examples/char_gpt.py --data tinyshakespeare.txt     two ranks share each batch; any text in UTF-8
-    dprun -n 2 examples/char_gpt.py --resume                       goes on after the newest checkpoint: bitwise on as many
+    dprun -n 2 examples/char_gpt.py --resume                       continues after the newest checkpoint: bitwise on as many
                                                                    ranks; after the last step it only writes
 
 Batches do not depend on the number of ranks: without --dropout 1, 2 or 20 ranks have the same curve of losses to rounding.
@@ -113,7 +113,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="a text file; by default Python's own documentation (pydoc_data, 450 KB)")
     parser.add_argument("--out", default="char_gpt", help="the folder for checkpoints and logs, which all ranks share")
-    parser.add_argument("--resume", action="store_true", help="go on after the newest checkpoint")
+    parser.add_argument("--resume", action="store_true", help="continue after the newest checkpoint")
     parser.add_argument("--tensorboard", help="a folder for TensorBoard's files, too: pip install tensorboard")
     parser.add_argument("--dtype", choices=["float32", "bfloat16", "float16"], default="float32", help="of autocast")
     for name, default, words in (

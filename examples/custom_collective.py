@@ -30,7 +30,7 @@ class Shift(Collective):
 
 
 class WrongShift(Shift):
-    """The same with a mistake in backward: the gradient goes on round the ring instead of back."""
+    """The same with a mistake in backward: the gradient continues round the ring instead of going back."""
 
     @staticmethod
     def backward(ctx, *gs):

@@ -1,14 +1,14 @@
-"""A run that is killed, and goes on: at once on the ranks that are left, or later where its newest checkpoint stands.
+"""A run that is killed and continues: at once on the surviving ranks, or later from its newest checkpoint.
 
-    dprun --survive -n 3 examples/resume.py --kill-at 60            rank 2 is killed (SIGKILL) after step 60; two go on
-    dprun --survive --grow -n 3 examples/resume.py --kill-at 60     and a spare process takes its place
+    dprun --survive -n 3 examples/resume.py --kill-at 60            rank 2 is killed (SIGKILL) after step 60; two continue
+    dprun --survive --grow -n 3 examples/resume.py --kill-at 60     and a spare process replaces it
 
-    dprun -n 2 examples/resume.py --kill-at 60       without --survive rank 1 takes the job with it
-    dprun -n 2 examples/resume.py                    goes on after step 50: bitwise as if nothing had happened
+    dprun -n 2 examples/resume.py --kill-at 60       without --survive the job ends with rank 1
+    dprun -n 2 examples/resume.py                    continues after step 50: bitwise as if nothing had happened
     python examples/resume.py                        or on one process, or three: to rounding
 
-A network learns which of two spirals points belong to. Everything that has a state is in the Checkpointer: the model, the
-optimizer with its schedule, the place in the data, random streams (the noise), and a dict of the script's own.
+A network learns to which of two spirals points belong. The Checkpointer has all state: the model, the optimizer with its
+schedule, the position in the data, random streams (the noise), and a dict of the script.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main(run):
     with Checkpointer(options.folder, model=model, optimizer=optimizer, scheduler=scheduler, loader=loader,
                       progress=progress, comm=comm) as checkpoint:
         if run.keep(checkpoint) and comm.rank == 0:                     # what the others have in memory, else on the disk
-            print(f"goes on after step {run.steps}, on {comm.size} ranks")
+            print(f"continues after step {run.steps}, on {comm.size} ranks")
         while run.steps < options.steps:
             for x, which in loader:                                     # the rest of the epoch that was under way
                 noise = ag.randn(*x.shape, dtype=x.dtype) * options.noise

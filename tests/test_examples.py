@@ -120,7 +120,7 @@ def test_a_killed_run_goes_on(tmp_path):
     shutil.copytree(tmp_path / "killed", tmp_path / "alone")
     for name, how in (("killed", (*DPRUN, 2)), ("alone", ())):
         again, text = curve(name, *how)
-        assert re.search("goes on after step (20|10)", text) and len(again) == 40, text
+        assert re.search("continues after step (20|10)", text) and len(again) == 40, text
         np.testing.assert_allclose(again, whole, rtol=0 if how else 1e-9)
 
 
@@ -134,7 +134,7 @@ def test_a_run_outlives_a_rank(more, left, tmp_path):
         text = run(*how, "examples/resume.py", "--steps", 40, "--every", 10, "--noise", 0, "--kill-at", 27 if how else 0, "--folder",
                    tmp_path / name, "--curve", path)
         curves.append(np.array(json.loads(path.read_text())))
-    assert re.search(f"goes on after step 2[67], on {left} ranks", text) and "rank 2 died; the others have finished" in text, text
+    assert re.search(f"continues after step 2[67], on {left} ranks", text) and "rank 2 died; the others have finished" in text, text
     assert len(curves[0]) == 40
     np.testing.assert_allclose(curves[1], curves[0], rtol=1e-9)
 
