@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .autograd import __version__ as __version__  # first of all: it says whose `autograd` is here
 
 # isort: split
-from autograd.base.docstrings import attach_to_modules
+from autograd.base.docstrings import attach_to_modules as _attach_to_modules
 
 from . import distributed, hooks, metrics
 from .comm import (
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from .observe.timeline import timeline
     from .survival import survive
 
-attach_to_modules(*(f"{__name__}.{room}" for room in (              # rooms that are imported by now
+_attach_to_modules(*(f"{__name__}.{room}" for room in (              # rooms that are imported by now
     "comm", "consistency", "data", "distributed", "evaluation", "functions", "hooks", "model", "observe", "pytree",
     "reduction", "replicas", "sharding", "testing")))
 LAZY = {
