@@ -1,6 +1,6 @@
 """The core: how a call becomes a node of the graph, and how a backward pass goes through the nodes. Compiled by Cython.
 
-May import: base, kernels, spans. Read first: graph.py, then function.py and engine.py."""
+May import: base, kernels, spans. Read first: graph.py, then recording.py and engine.py."""
 
 import sys as _sys
 

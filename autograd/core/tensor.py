@@ -411,7 +411,7 @@ class AccumulateGrad(Node):
     is_leaf = True
 
     def __init__(self, variable: Any) -> None:
-        self.seq = 2**64 - 1                         # before all others, or gradient buckets leave late
+        self.seq = 2**64 - 1                         # PyTorch's number; leaves are not in the order
         self.edges, self.outputs = (), 1
         self.saved = self.meta = self.hooks = self.lane = None
         self.variable: Tensor = variable

@@ -1,8 +1,9 @@
-"""Kernels: arrays in, arrays out, no Tensor. One module for each family of algorithms, in NumPy.
+"""Kernels: functions of arrays, without Tensors. One module for each family of algorithms.
 
-Accelerators stand behind them: `onednn/` (primitives of oneDNN, float32) and `loops/` (compiled with the package); lapack.py
-calls the LAPACK that NumPy itself brings. accelerators.py says which are used, choose.py which of two ways is quicker.
-"Compiled" alone means the core, see base/extensions.py.
+A kernel tries its accelerator and falls back to NumPy if that returns None. convolution.conv() calls onednn/convolution.py
+(primitives of oneDNN, float32); relu.relu() calls a loop of `loops/` (compiled with the package) through activations.py;
+lapack.py calls NumPy's LAPACK. Users switch accelerators in accelerators.py; choose.py has the thresholds that kernels
+share. "Compiled" alone means the core, see base/extensions.py.
 
 May import: base. Read first: products.py, then threads.py.
 """

@@ -1,7 +1,7 @@
-"""oneDNN or NumPy: every decision on which of the two is quicker, with the figures that it rests on.
+"""oneDNN or NumPy: the choices that several kernels share, with measurements. A kernel's own thresholds are in its file.
 
-A decision depends on sizes, dtypes, the order of memory and the processor alone, never on what the process has done before:
-ranks must round alike. What oneDNN cannot do at all it says itself (primitives.Refused), and is no matter of choice.
+A choice depends only on sizes, dtypes, memory layout and the processor, never on what the process has done before: ranks
+must round alike. What oneDNN does not support is not a choice: its primitives raise Refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from .onednn import onednn
 
-PRODUCT = 1 << 18            # multiplications of a product from which 2 us of ctypes are won back
+PRODUCT = 1 << 18            # multiplications above which a product pays for oneDNN's call by ctypes (2 us)
 COPY = 1 << 14               # elements of a copy into another order of memory from which 10 us of ctypes are won back
 
 

@@ -148,7 +148,7 @@ class Communicator(Exchanges):
             handle.wait()                            # raises errors of ranks that are threads
         return handle
 
-    # --- which collectives match in backward --------- ----------------------------------------------------------------
+    # --- which collectives match in backward --------------------------------------------------------------------------
 
     recorded = 0                                     # the number of the last recorded collective
     backward_of: int = 0                             # in backward, the number of the recorded collective; else 0

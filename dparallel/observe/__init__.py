@@ -1,4 +1,4 @@
-"""Look into a run: a timeline of all ranks, what more ranks would bring, logs of metrics.
+"""Observe a run: a timeline of all ranks, predictions for more ranks, logs of metrics.
 
 Read first: timeline/ring_files.py, prediction/simulate.py, logs/logger.py.
 """

@@ -2,9 +2,9 @@
 
 Gradients are in buckets. When the last gradient of a bucket has arrived (and every bucket before it has been launched), the
 bucket is multiplied by the rank's weight and its non-blocking allreduce starts. At the end of backward the remaining buckets
-are launched, with zeros for parameters that this rank has not used; then the reducer waits for all of them and divides by
-the sum of the weights. Buckets are launched in a fixed order on a communicator of the reducer, whatever the order in which
-they fill, and on every rank, whatever parameters that rank's loss depends on.
+are launched, with zeros for parameters that this rank has not used; then the reducer waits for all sums. Each is divided by
+the sum of the weights, in the transport, or here for sharded models. Buckets are launched in a fixed order on a communicator
+of the reducer, whatever the order in which they fill, and on every rank, whatever parameters that rank's loss depends on.
 
 After the first backward the buckets are assigned again, in the order in which rank 0's gradients arrived. A rank that
 detected an error, or could not finish its step, sends nan or infinity instead of its weight.
