@@ -67,7 +67,10 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, targe
 class DataParallel(Wrapper[Wrapped_co]):
     """dparallel.DataParallel, with PyTorch's names of parameters, buffers and states, which begin with "module."."""
 
-    if not TYPE_CHECKING:                            # the arguments and the attributes of the base
+    if TYPE_CHECKING:                                # mypy infers Wrapped_co from a `self` of this class only
+        def __init__(self: DataParallel[Wrapped], module: Wrapped, device_ids: Any = None, output_device: int | None = None,
+                     dim: int = 0, **kwargs: Any) -> None: ...
+    else:                                            # the attributes of the base
         @functools.wraps(Wrapper.__init__)
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             if kwargs.get("shard"):

@@ -42,7 +42,7 @@ class MemoryUse:
         if train and reducer is not None:
             buffers, size = [bucket.buffer for bucket in reducer.buckets], config.ranks.size
             shared = sum(buffer.nbytes for buffer in buffers if is_mapped(buffer))
-            held = {"gradients": 0, "gradient buckets": [buffer.nbytes for buffer in buffers],
+            held = {"gradients": 0, "gradient buckets": sum(buffer.nbytes for buffer in buffers),
                     "shared memory": shared * (size - 1) // size}      # a rank writes its part of all
         return predict_memory(config.module, batch, loss_fn, optimizer, batch_size=batch_size, sizes=sizes, train=train,
                               ranks_per_host=ranks, held=held)

@@ -221,7 +221,7 @@ def test_values():
                              (1j, TypeError, "complex"), (None, TypeError, "NoneType"), (np.array("x"), TypeError, "number"),
                              (ag.tensor(1j), TypeError, "number"), (np.ones((2, 0)), ValueError, r"\[2, 0\]")):
         raises(error, text, log, x=bad)
-    raises(TypeError, "x both in", log, {"x": 1}, x=2)
+    raises(TypeError, "x is both in", log, {"x": 1}, x=2)
     raises(TypeError, "not list", log, [1, 2])
     raises(ValueError, "too large", lambda: log(x=10**400))
     for rows in (-1, math.nan, math.inf):
