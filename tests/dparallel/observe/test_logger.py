@@ -227,7 +227,7 @@ def test_values():
     for rows in (-1, math.nan, math.inf):
         raises(ValueError, "rows", log, x=1, rows=rows)
     for name in ("step", "time", "", 3):
-        raises(ValueError, "no name", log, {name: 1})
+        raises(ValueError, "cannot name a value", log, {name: 1})
     raises(ValueError, f"number {ROOM + 1}", lambda: log({f"x{k}": k for k in range(ROOM + 1)}))
     raises(TypeError, "str", log, fine=1.0, bad="x")
     assert log.step == 0
