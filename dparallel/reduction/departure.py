@@ -56,20 +56,20 @@ class Departure:
         """Launch the buckets from the next pass on by increasing key(bucket), which must be the same on all ranks."""
         self.buckets.sort(key=key)
 
-    def has_left(self, bucket: GradientBucket) -> bool:
+    def is_launched(self, bucket: GradientBucket) -> bool:
         """Whether a bucket's sum over ranks has started."""
-        return any(left is bucket for left in self.buckets[:self._next])
+        return any(launched is bucket for launched in self.buckets[:self._next])
 
     def remaining(self) -> Sequence[Any]:
         """The buckets that have not been launched."""
         return self.buckets[self._next:]
 
-    def may_leave(self, final: bool) -> bool:
+    def may_launch(self, final: bool) -> bool:
         """Whether the next bucket may be launched. final: the pass has ended, so all may."""
         return self._next < len(self.buckets) and (final or self.buckets[self._next].left == 0)
 
-    def leave(self, factor: float, weight: float, final: bool, complete: Callable[[Any], None],
-              backward_pass: BackwardPass | None) -> None:
+    def launch(self, factor: float, weight: float, final: bool, complete: Callable[[Any], None],
+               backward_pass: BackwardPass | None) -> None:
         """Start the sums of all buckets that may be launched. Gradients are multiplied by factor, and weight is sent with
         them. complete(bucket) is called first, to complete its gradients.
         """
@@ -81,7 +81,7 @@ class Departure:
         else:                                        # once in a pass, as it may be a collective
             self._agreed = True
             factor = transport.agree(factor, weight, self.buckets)
-        while self.may_leave(final):
+        while self.may_launch(final):
             bucket = self.buckets[self._next]
             if not transport.ready(bucket, final):
                 return

@@ -290,7 +290,7 @@ class Reducer:
             self._arrival_order.append(p)
         bucket.used[number] = 1
         if kind is PassKind.NESTED:                  # more may arrive: the bucket is launched at the end
-            if self.departure.has_left(bucket):
+            if self.departure.is_launched(bucket):
                 raise RuntimeError(MSG_TWICE.format(name=bucket.names[number]))
             return
         bucket.left -= 1
@@ -308,9 +308,9 @@ class Reducer:
 
     def _leave(self, final: bool) -> None:
         """Launch the buckets that may be launched; final: all."""
-        if self.departure.may_leave(final):
+        if self.departure.may_launch(final):
             factor, weight = self.weights.factor_and_weight()
-            self.departure.leave(factor, weight, final, self._complete, self.state.backward_pass)
+            self.departure.launch(factor, weight, final, self._complete, self.state.backward_pass)
 
     def _complete(self, bucket: GradientBucket) -> None:
         """Complete the gradients of a bucket that is launched."""
@@ -529,8 +529,8 @@ class Reducer:
         weights = Weights("rows")
         weights.override = ForwardCall(weight, True)
         try:
-            if self.departure.may_leave(final=True):
-                self.departure.leave(*weights.factor_and_weight(), True, self._complete, self.state.backward_pass)
+            if self.departure.may_launch(final=True):
+                self.departure.launch(*weights.factor_and_weight(), True, self._complete, self.state.backward_pass)
         finally:
             self.state.backward_pass = None
 

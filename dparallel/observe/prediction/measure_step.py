@@ -48,11 +48,11 @@ class TimedDeparture(Departure):
         self.__dict__.update(other.__dict__)
         self.spent: float = 0.0
 
-    def leave(self, *args: Any) -> None:
+    def launch(self, *args: Any) -> None:
         """Start sums, timed."""
         start, waited = time.perf_counter(), waiting.ns
         try:
-            super().leave(*args)
+            super().launch(*args)
         finally:                                     # waiting is counted elsewhere
             self.spent += time.perf_counter() - start - (waiting.ns - waited) / 1e9
 
