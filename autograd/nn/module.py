@@ -271,7 +271,7 @@ class Module:
         return self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers."""
+        """Iterate over all buffers."""
         return (value for _, value in self.named_buffers(recurse=recurse))
 
     def _own_state(self) -> dict[str, Tensor]:
