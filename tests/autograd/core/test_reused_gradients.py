@@ -7,8 +7,8 @@ from cases import CASES
 
 import autograd as ag
 from autograd.core.parallel import run_lanes
-from autograd.kernels import loops
 from autograd.kernels.blocks import Block
+from autograd.kernels.loops import loops
 from autograd.modes.graph_api import register_multi_grad_hook
 from autograd.nn import functional as F
 
