@@ -285,7 +285,7 @@ class Module:
         yield from (("buffers", "", buffer) for buffer in self._buffers.values() if buffer is not None)
 
     def _replicate_for_data_parallel(self) -> Self:
-        """A copy that holds the same, in dicts of its own: DataParallel puts other tensors and modules into them."""
+        """A shallow copy with its own dicts, in which DataParallel replaces tensors and modules."""
         replica = object.__new__(type(self))
         Module.__setstate__(replica, self.__dict__)
         return replica
@@ -309,7 +309,7 @@ class Module:
             return self.forward(*args, **kwargs)
 
     def _call_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """forward with all hooks, those of all modules first; after an error those that are always called."""
+        """Run forward with all hooks, global hooks first; after an error run the hooks registered with always_call."""
         called: set[int] = set()
         output = None
         try:

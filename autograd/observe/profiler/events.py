@@ -49,7 +49,7 @@ class Averaged:
 class FunctionEvent(Averaged):
     """One call of an operation, a Function, a node, a module, or one block of record_function, as events() of a profiler
     lists them: its name, time_range and cpu_time_total in microseconds, thread, cpu_parent and cpu_children; input_shapes,
-    stack, flops and cpu_memory_usage where the profiler was asked for them."""
+    stack, flops and cpu_memory_usage if the profiler recorded them."""
 
     device_type: DeviceType = DeviceType.CPU
     device_index: int = 0
@@ -108,7 +108,7 @@ class FunctionEvent(Averaged):
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """The bytes that it allocated itself, minus those that it freed."""
+        """The bytes that the event itself allocated, minus the bytes that it freed."""
         return 0 if self.is_async else self.cpu_memory_usage - sum(c.cpu_memory_usage for c in self.cpu_children)
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 The collector of garbage knows all objects that can hold others. Of these, modules, optimizers, buckets and the like say what
 their arrays are for, by a method `_held_arrays()`; nodes of the graph hold what they have saved; tensors hold their
 gradients. An array is a stretch of addresses, and of stretches that overlap the one with the most telling use counts, so
-that views, tied parameters and gradients inside buckets count once. How much of a stretch is in RAM the system tells."""
+that views, tied parameters and gradients inside buckets count once. The system reports how much of a range is in RAM."""
 
 from __future__ import annotations
 
