@@ -37,6 +37,7 @@ from .base.devices import (
 from .base.dtypes import TensorDType as dtype
 from .base.dtypes import can_cast, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from .base.size import Size
+from .compile import compile
 from .core.backward import backward, grad
 from .core.engine import is_checkpoint_valid as _is_checkpoint_valid
 from .core.function import Function, once_differentiable
@@ -77,15 +78,14 @@ LATER = {
                          "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled "
                          "set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype "
                          "set_autocast_xla_enabled",
-    "compat.compiler": "compile",
     "observe.debug.config": "show_config",
     "observe.debug.drawing": "draw",
     "transforms.vmap": "vmap",
     "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",
     "storage": "TypedStorage UntypedStorage",
-    "replay.former_name": "trace",
-    "replay.trace": "trace_step",
+    "compile.former_name": "trace",
+    "compile.trace": "trace_step",
 }
 # these are names themselves
 MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cpu", "cuda",

@@ -4,8 +4,8 @@ import pytest
 
 import autograd as ag
 from autograd import nn
+from autograd.compile import trace_step
 from autograd.core.parallel import run_lanes
-from autograd.replay import trace_step
 from autograd.utils.checkpoint import checkpoint
 from autograd.utils.flop_counter import FlopCounterMode, flop_registry, register_flop_formula
 from autograd.utils.module_tracker import ModuleTracker

@@ -11,11 +11,11 @@ import pytest
 
 import autograd as ag
 from autograd import nn
+from autograd.compile import trace_step
 from autograd.core.modes import GRAD, modes
 from autograd.core.operation import Operation
 from autograd.core.parallel import run_lanes
 from autograd.profiler import ProfilerAction, ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
-from autograd.replay import trace_step
 from autograd.spans import spans
 from autograd.utils.checkpoint import checkpoint
 from autograd.utils.data import DataLoader

@@ -9,7 +9,7 @@ from raised import raises
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
-from autograd.replay import TraceError
+from autograd.compile import TraceError
 from dparallel import AllReduce, DataParallel, Recv, Send, SyncBatchNorm, hooks
 
 SEED = threading.Lock()              # ranks as threads share the default generator

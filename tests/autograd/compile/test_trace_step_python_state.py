@@ -12,8 +12,8 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
+from autograd.compile import TraceError
 from autograd.optim import lr_scheduler
-from autograd.replay import TraceError
 
 X, Y = ag.tensor(np.linspace(-1, 1, 20, dtype=np.float32).reshape(5, 4)), ag.tensor([0, 2, 1, 0, 2])
 

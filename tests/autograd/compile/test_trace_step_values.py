@@ -6,7 +6,7 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import optim
-from autograd.replay import TraceError
+from autograd.compile import TraceError
 
 
 def net(w, x):

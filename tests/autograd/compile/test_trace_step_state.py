@@ -8,8 +8,8 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
+from autograd.compile import TraceError
 from autograd.optim import lr_scheduler, swa_utils
-from autograd.replay import TraceError
 
 
 def batch(seed):

@@ -9,7 +9,7 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
-from autograd.replay import TraceError
+from autograd.compile import TraceError
 
 STEPS = 20
 
