@@ -9,6 +9,7 @@
 | OPENBLAS_NUM_THREADS | the user has set OpenBLAS's threads: they are left alone | |
 | OMP_WAIT_POLICY, GOMP_SPINCOUNT | the user has set how OpenMP's threads wait: left alone | GOMP_SPINCOUNT=0 |
 | MALLOC_*, GLIBC_TUNABLES | the user has set the C library's allocator: left alone | thresholds of kernels/malloc.py |
+| AUTOGRAD_COMPILE_CACHE | the folder of compile()'s programs; empty: none kept | ~/.cache/autograd, or in XDG_CACHE_HOME |
 | TORCH_HOME | the folder of torch.hub's files | torch in XDG_CACHE_HOME, or in ~/.cache |
 | OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, LOCAL_WORLD_SIZE | ranks that a launcher has started on this host | 1 |
 | OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK | this rank: rank 0 alone prints notes, writes figures | 0 |
@@ -67,6 +68,12 @@ class Environment:
     def cache_home(self) -> str:
         """XDG_CACHE_HOME; "" if it is not set."""
         return os.environ.get("XDG_CACHE_HOME", "")
+
+    @property
+    def compile_cache(self) -> str:
+        """AUTOGRAD_COMPILE_CACHE, or the user's folder for it; "" for none."""
+        home = self.cache_home or os.path.join(os.path.expanduser("~"), ".cache")
+        return os.environ.get("AUTOGRAD_COMPILE_CACHE", os.path.join(home, "autograd"))
 
     @property
     def torch_home(self) -> str:

@@ -27,6 +27,7 @@ class OpenBlas:
     set: Any
 
     def __init__(self, library: Any, suffix: tuple[str, str]) -> None:
+        self.library: Any = library
         self.get, self.set = (getattr(library, suffix[0].format(verb) + suffix[1]) for verb in ("get", "set"))
         self.set.argtypes, self.set.restype = [ctypes.c_int], None
         self._lock, self._inside, self._before = threading.Lock(), 0, 1

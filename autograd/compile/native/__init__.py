@@ -1,0 +1,155 @@
+"""Native code for recorded programs: loops that fuse their operations, compiled by LLVM.
+
+normal.py brings operations into one form, fuse.py groups them into loops, memory.py places temporaries, emit.py writes
+LLVM's text, and build.py compiles and loads it. Read first: normal.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...base.types import Array
+from ..ir import Op, Ref, Storage
+from .build import BuildError, Library, available
+from .emit import Loops, Matrices, module
+from .fuse import Group, grouped
+from .libraries import libm, product
+from .memory import LINE, places
+from .normal import Call, Product, normal
+from .normal import reason as unsupported
+from .values import kind_of
+
+
+class Native:
+    """A program in native code.
+
+    fuse: many operations in one loop. contract: multiplications and additions may be rounded once together. threads: how
+    many threads work on large loops. Operations of kind "call" run between the stretches of native code.
+    """
+
+    def __init__(self, ops: Iterable[Op], fuse: bool = True, contract: bool = True, threads: int = 1) -> None:
+        items = grouped([work for op in ops for work in normal(op)], fuse)
+        self._places, size = places(items)
+        self._block = np.zeros(size + LINE, np.uint8)
+        self._base = -(-self._block.ctypes.data // LINE) * LINE
+        self._slots: dict[Any, int] = {}             # of the table: storages, and names of libraries' functions
+        self._addresses: list[int] = [self._base]
+        self._arrays: dict[Storage, Array] = {}
+        self._libraries = {"f4": product("f4"), "f8": product("f8")}
+        self._uses = 0
+        functions: dict[str, str] = {}
+        stretches: list[list[str]] = []
+        order: list[Any] = []
+        self.kinds: list[tuple[str, list[str]]] = []     # loops and products, with the labels of their operations
+        for item in items:
+            if isinstance(item, Call):
+                order.append(item)
+                continue
+            if not order or isinstance(order[-1], Call):
+                order.append(len(stretches))
+                stretches.append([])
+            stretches[-1] += self._item(item, functions, contract)
+        self.text: str = module(functions, stretches)
+        self._table = (ctypes.c_void_p * max(1, len(self._addresses)))(*self._addresses)
+        self._library = Library(self.text, len(stretches)) if stretches else None
+        self.parts: list[tuple[str, Callable[[], Any]]] = []
+        for x in order:
+            if isinstance(x, Call):
+                self.parts.append((x.label, x.function))
+            else:
+                step = self._library.steps[x]        # type: ignore[union-attr]
+                step.memory = self._table, self._block, self._arrays
+                self.parts.append((f"native {x}", partial(step, ctypes.addressof(self._table))))
+        self.run: Callable[[], Any] = self.parts[0][1] if len(self.parts) == 1 else self._run
+
+    def _run(self) -> None:
+        """The whole program."""
+        for _, part in self.parts:
+            part()
+
+    # --- calls of functions -----------------------------------------------------------------------------------------------
+
+    def _item(self, item: Any, functions: dict[str, str], contract: bool) -> list[str]:
+        """The lines of a stretch that call the function of a group or product."""
+        if isinstance(item, Group):
+            loops = Loops(item, self._places, contract)
+            arguments = [(s, loops.start[s]) for s in loops.pointers]
+            pointers = list(loops.functions)
+            text = loops.text()
+            self.kinds.append(("loop", [w.label for w in item.works]))
+        else:
+            assert isinstance(item, Product)
+            kind = kind_of(item.out.dtype)
+            library = self._libraries[kind]
+            matrices = Matrices(item, library, contract)
+            arguments = [(x.storage, x.offset) for x in (item.out, item.a, item.b)]
+            pointers = [] if matrices.small else [f"product {kind}"]
+            text = matrices.text()
+            self.kinds.append(("product", [item.label]))
+        name = functions.setdefault(text, f"k{len(functions)}")
+        lines: list[str] = []
+        values = []
+        for storage, start in arguments:
+            values.append(self._pointer(storage, start * storage.dtype.itemsize, lines))
+        for pointer in pointers:
+            address = self._libraries[pointer[8:]].address if pointer.startswith("product ") else libm(pointer)   # type: ignore[union-attr]
+            values.append(self._entry(pointer, address, lines))
+        return [*lines, f"  call void @{name}({', '.join(f'ptr {v}' for v in values)})"]
+
+    def _new(self, lines: list[str], text: str) -> str:
+        self._uses += 1
+        lines.append(f"  %u{self._uses} = {text}")
+        return f"%u{self._uses}"
+
+    def _entry(self, key: Any, address: int, lines: list[str]) -> str:
+        """A pointer of the table."""
+        if key not in self._slots:
+            self._slots[key] = len(self._addresses)
+            self._addresses.append(address)
+        at = self._new(lines, f"getelementptr inbounds ptr, ptr %table, i64 {self._slots[key]}")
+        return self._new(lines, f"load ptr, ptr {at}")
+
+    def _pointer(self, storage: Storage, start: int, lines: list[str]) -> str:
+        """A pointer to memory, `start` bytes on."""
+        if storage.array is not None:
+            self._arrays[storage] = storage.array
+            pointer = self._entry(storage, storage.array.ctypes.data, lines)
+        else:
+            if "block" not in self._slots:
+                self._slots["block"] = 0
+            start += self._places[storage]
+            pointer = self._entry("block", self._base, lines)
+        return self._new(lines, f"getelementptr inbounds i8, ptr {pointer}, i64 {start}") if start else pointer
+
+    # --- memory -----------------------------------------------------------------------------------------------------------
+
+    def array(self, ref: Ref) -> Array:
+        """A view of what the program has there: of a temporary, one that is kept; the array keeps the memory alive."""
+        storage = ref.storage
+        strides = tuple([s * ref.dtype.itemsize for s in ref.strides])
+        if storage.array is not None:
+            memory = self._arrays.get(storage, storage.array)
+            flat = np.lib.stride_tricks.as_strided(memory, (storage.size,), (ref.dtype.itemsize,))
+        else:
+            if storage not in self._places:
+                raise ValueError("Native.array: this temporary has no memory; set `keep` of its Storage before compiling")
+            start = self._base - self._block.ctypes.data + self._places[storage]
+            flat = self._block[start:start + storage.size * ref.dtype.itemsize].view(ref.dtype)
+        return np.lib.stride_tricks.as_strided(flat[ref.offset:], ref.shape, strides)
+
+    def bind(self, storage: Storage, array: Array) -> None:
+        """From now on `array` is this outside storage's memory: of the same size and dtype, contiguous, and no other's."""
+        if array.dtype != storage.dtype or array.size != storage.size or not (array.flags.forc and array.flags.aligned):
+            raise ValueError(f"Native.bind: {storage.size} contiguous, aligned elements of {storage.dtype} are required; "
+                             f"the array has {array.size} of {array.dtype}")
+        self._arrays[storage] = array
+        if storage in self._slots:
+            self._table[self._slots[storage]] = array.ctypes.data
+
+
+__all__ = ["BuildError", "Native", "available", "unsupported"]

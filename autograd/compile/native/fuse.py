@@ -1,0 +1,213 @@
+"""Groups: loops over rows with loops over columns inside, which make as many operations as fit.
+
+An operation joins a group if its elements are the group's, or one per row, and if every value that the group writes is read
+where it is written. A reduction of rows ends an inner loop; operations on its results follow, and another inner loop.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..ir import Storage
+from .normal import Call, Operand, Strides, Work
+
+LARGEST = 256                        # operations of a group: LLVM's time grows faster than their number
+AHEAD = 256                          # operations that may be passed over to find more for a group
+SMALL = 2048                         # elements below which a group takes operations that share no memory with it
+Place = tuple[int, tuple[tuple[int, int, int], ...], int]
+
+
+def collapsed(shape: tuple[int, ...], strides: Strides) -> list[tuple[int, int]]:
+    """(size, stride) of dimensions, adjacent ones joined where they can be."""
+    out: list[tuple[int, int]] = []
+    for n, s in zip(shape, strides, strict=True):
+        if out and out[-1][1] == n * s:
+            out[-1] = out[-1][0] * n, s
+        else:
+            out.append((n, s))
+    return out
+
+
+def place_of(x: Operand, shape: tuple[int, ...], rows: int, columns: int) -> Place | None:
+    """Where an operand lies in a loop of rows and columns: (offset, ((q, n, stride), ...), column stride).
+
+    Row i is at the sum of (i // q % n) * stride. None if its dimensions do not end where the columns begin.
+    """
+    dims, column = collapsed(shape, x.strides), 0
+    if columns > 1:
+        n, column = dims.pop()
+        if n % columns:
+            return None
+        if n > columns:
+            dims.append((n // columns, column * columns))
+    terms, q = [], 1
+    for n, s in reversed(dims):
+        if s:
+            terms.append((q, n, s))
+        q *= n
+    return x.offset, tuple(terms), column
+
+
+class Group:
+    """Operations in one loop over `rows`, with loops over `columns` inside."""
+
+    def __init__(self, work: Work) -> None:
+        self.works: list[Work] = []
+        self.places: dict[Work, tuple[list[Place | None], Place]] = {}
+        self.level: dict[Work, int] = {}             # 2: of elements, 1: of rows
+        self.reads: set[Storage] = set()
+        self.writes: set[Storage] = set()
+        self.late: set[Storage] = set()              # complete only after the loop
+        self._seen: dict[Storage, set[Any]] = {}
+        self._steps: list[tuple[int, Work]] | None = None
+        self.rows, self.columns = natural(work)
+        self._fit(work, self.rows, self.columns)
+
+    def add(self, work: Work) -> bool:
+        """Take the operation in if it fits: whether it did."""
+        size = prod(work.shape)
+        if size not in (self.rows * self.columns, self.rows) or len(self.works) >= LARGEST:
+            return False
+        touched = work.reads | work.writes
+        if touched & self.late or (self.rows * self.columns > SMALL and not touched & (self.reads | self.writes)):
+            return False
+        if self._fit(work, self.rows, self.columns):
+            return True
+        rows, columns = natural(work)
+        if size != self.rows * self.columns or self.columns % columns or self.columns == columns:
+            return False
+        trial = Group.__new__(Group)                 # the same operations in shorter rows
+        trial.__dict__.update(self.__dict__, rows=rows, columns=columns, works=[], places={}, level={}, reads=set(),
+                              writes=set(), late=set(), _seen={})
+        if all(trial._fit(w, rows, columns) for w in (*self.works, work)):
+            self.__dict__.update(trial.__dict__)
+            return True
+        return False
+
+    def _fit(self, work: Work, rows: int, columns: int) -> bool:
+        size = prod(work.shape)
+        if size == rows * columns:
+            level = 2
+        elif size == rows and work.how in ("map", "total"):
+            level, columns = 1, 1
+        else:
+            return False
+        places = [place_of(x, work.shape, rows, columns) if isinstance(x, Operand) else None for x in work.ins]
+        out = place_of(work.out, work.shape, rows, columns)
+        indices = [place_of(x.index, work.shape, rows, columns) for x in (*work.ins, work.out)
+                   if isinstance(x, Operand) and x.index is not None]
+        if out is None or None in indices or any(
+                p is None and isinstance(x, Operand) for x, p in zip(work.ins, places, strict=True)):
+            return False
+        if (work.how == "row" and (work.inner != columns or out[2])) or (work.how == "columns" and not out[2]):
+            return False
+        seen: dict[Storage, set[Any]] = {}
+        for x, p in [*zip(work.ins, places, strict=True), (work.out, out)]:
+            if isinstance(x, Operand):
+                seen.setdefault(x.storage, set()).add(p if x.index is None else (p, x.index))
+                if x.index is not None:
+                    seen.setdefault(x.index.storage, set()).add(place_of(x.index, work.shape, rows, columns))
+        if self.works:
+            for storage, here in seen.items():
+                if storage in self.writes or storage in work.writes:
+                    known = self._seen.get(storage, set()) | here
+                    if len(known) > 1:
+                        return False
+        for storage, here in seen.items():
+            self._seen.setdefault(storage, set()).update(here)
+        self.reads |= work.reads
+        self.writes |= work.writes
+        if work.how in ("total", "columns", "scatter"):
+            self.late |= work.writes
+        self.places[work], self.level[work] = (places, out), level
+        self.works.append(work)
+        return True
+
+    def steps(self) -> list[tuple[int, Work]]:
+        """(position, operation): even positions are inner loops, odd ones code of the row after them."""
+        if self._steps is None:
+            ready: dict[Storage, int] = {}           # from which position a value can be read
+            touched: dict[Storage, int] = {}         # the last position that reads or writes it
+            self._steps = []
+            for work in self.works:
+                at = max([0, *[ready.get(s, 0) for s in work.reads], *[touched.get(s, 0) for s in work.writes]])
+                at += (at % 2 == 0) != (self.level[work] == 2)
+                for s in work.reads:
+                    touched[s] = max(touched.get(s, 0), at)
+                for s in work.writes:
+                    ready[s] = touched[s] = at + (work.how == "row")
+                self._steps.append((at, work))
+        return self._steps
+
+    def in_registers(self) -> set[Storage]:
+        """Written storages whose values need no memory if nothing else reads them."""
+        inner: dict[Storage, set[int]] = {}
+        for at, work in self.steps():
+            for s in work.reads | work.writes:
+                inner.setdefault(s, set()).add(at)
+        out = set()
+        for work in self.works:
+            s = work.out.storage
+            rows = self.level[work] == 1 or work.how == "row"
+            if s not in self.late and len(self._seen[s]) == 1 and (rows or len(inner[s]) == 1):
+                out.add(s)
+        first: set[Storage] = set()                  # what is read before it is written comes from memory
+        for work in self.works:
+            out -= work.reads - first
+            first |= work.writes
+        return out
+
+
+def natural(work: Work) -> tuple[int, int]:
+    """Rows and columns of one operation alone: the longest rows that all operands allow."""
+    if not work.shape:
+        return 1, 1
+    size, columns = prod(work.shape), 0
+    if work.how == "row":
+        return size // work.inner, work.inner
+    for x in (*work.ins, work.out):
+        for operand in (x, x.index) if isinstance(x, Operand) else ():
+            if operand is not None:
+                n = collapsed(work.shape, operand.strides)[-1][0]
+                columns = n if not columns else min(n, columns)
+    columns = columns or size
+    return size // columns, columns
+
+
+def grouped(items: list[Any], fuse: bool = True) -> list[Any]:
+    """The items in order, loops as Groups. An operation that does not fit waits for the next group."""
+    out: list[Any] = []
+    waiting = list(items)
+    at = 0
+    taken = [False] * len(waiting)
+    while at < len(waiting):
+        item = waiting[at]
+        at += 1
+        if taken[at - 1]:
+            continue
+        if not isinstance(item, Work):
+            out.append(item)
+            continue
+        group = Group(item)
+        out.append(group)
+        held_reads: set[Storage] = set()
+        held_writes: set[Storage] = set()
+        passed = 0
+        for n in range(at, len(waiting) if fuse else at):
+            other = waiting[n]
+            if taken[n]:
+                continue
+            blocked = other.reads & held_writes or other.writes & held_writes or other.writes & held_reads
+            if not blocked and isinstance(other, Work) and group.add(other):
+                taken[n] = True
+                continue
+            held_reads |= other.reads
+            held_writes |= other.writes
+            passed += 1
+            if passed > AHEAD:
+                break
+    return out
+
+
+__all__ = ["Call", "Group", "Place", "grouped"]
