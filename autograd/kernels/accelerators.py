@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -67,31 +68,29 @@ class Accelerator:
         self._load, self._find = load, find
         self.brought: str = brought
         self._instead = instead
-        self._library: Any = None
         self.reason: str = ""                        # why it is not used
-        self._tried = False
         self._lock = threading.Lock()
 
+    @cached_property
     def library(self) -> Any:
-        """The library, or None, and then NumPy does the work."""
-        if not self._tried:
-            with self._lock:                         # ranks that are threads wait: all of them use it, or none
-                if not self._tried:
-                    self._try()
-                    self._tried = True
-        return self._library
+        """The library, loaded by the first read; None if it is not used: then NumPy does the work."""
+        with self._lock:                             # ranks that are threads wait: all of them use it, or none
+            if "library" not in vars(self):
+                self.library = self._loaded()
+            return vars(self)["library"]
 
-    def _try(self) -> None:
+    def _loaded(self) -> Any:
         if not is_enabled(self.name):
             self.reason = OFF
-            return
+            return None
         try:
-            self._library = self._load()
+            return self._load()
         except Exception as error:                   # whatever is wrong with it, NumPy works
             self.reason = self._describe(error)
             if environment.first_rank and self.brought:       # one line a job, not one a rank
                 log_line("%s is not used (%s); %s. AUTOGRAD_ACCELERATORS=off goes without, and silences this",
                     self.name, self.reason, self._instead)
+            return None
 
     def _describe(self, error: Exception) -> str:
         text = str(error) if isinstance(error, Missing) else f"{type(error).__name__}: {error}"
@@ -99,8 +98,8 @@ class Accelerator:
 
     def state(self) -> str:
         """"in use", "not loaded yet", or "not used" and why: asks whether it is installed, and loads nothing."""
-        if self._tried:
-            return f"in use, {self._origin()}" if self._library is not None else f"not used ({self.reason})"
+        if "library" in vars(self):
+            return f"in use, {self._origin()}" if self.library is not None else f"not used ({self.reason})"
         try:
             return f"not loaded yet, {self._find()}" if is_enabled(self.name) else f"not used ({OFF})"
         except Exception as error:
@@ -108,6 +107,6 @@ class Accelerator:
 
     def _origin(self) -> str:
         try:
-            return getattr(self._library, "_name", None) or self._find()
+            return getattr(self.library, "_name", None) or self._find()
         except Exception:                            # removed since
             return "from memory"

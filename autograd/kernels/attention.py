@@ -26,7 +26,7 @@ def forward(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[A
     size = math.prod(q.shape[:-1]) * k.shape[-2]
     if not size or q.shape[:-2] != k.shape[:-2] or k.shape[:-1] != v.shape[:-1] or not min(q.shape[-1], v.shape[-1]):
         return None
-    if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or loops.library() is None:
+    if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or loops.library is None:
         return None
     return _all_rows(q, k, v, causal, scale) if size <= WHOLE else _blocked(q, k, v, causal, scale)
 

@@ -26,7 +26,7 @@ def products() -> Any:
     AVX2 alone OpenBLAS is ahead: on an AMD EPYC of 109 GFLOP/s at most, 72 against 49 for x @ y, 72 against 41 for x^T @ y,
     which every weight's gradient is, and alike for x @ y^T.
     """
-    library = onednn.library()
+    library = onednn.library
     return library if library is not None and (library.avx512 or here.rows_alike) else None
 
 

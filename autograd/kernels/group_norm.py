@@ -42,7 +42,7 @@ def _sizes(x: Array, groups: int) -> Sizes:
 def _takes(x: Array) -> bool:
     """Whether x is for the kernels, once its channels lie last."""
     return (x.dtype is FLOAT32 and x.ndim > 1 and x.size > 0 and bool(x.flags.aligned)
-            and loops.library() is not None)
+            and loops.library is not None)
 
 
 def _run(call: Callable[..., Any], arrays: tuple[Array, ...], sizes: Sizes, parts: int,

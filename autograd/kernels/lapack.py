@@ -123,7 +123,7 @@ def lapack_for(*arrays: Any) -> Lapack | None:
     dtype = arrays[0].dtype
     if dtype not in LETTERS or any(type(x) is not np.ndarray or x.dtype != dtype for x in arrays):
         return None
-    return lapack.library()  # type: ignore[no-any-return]
+    return lapack.library  # type: ignore[no-any-return]
 
 
 def beginnings(x: Array, batch: tuple[int, ...]) -> list[int]:

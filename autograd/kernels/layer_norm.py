@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, kernels_for, loops
+from .loops import loop_for, loops
 from .loops.rows import CENTRED, OF_BIAS, OF_WEIGHT, OF_X, SHIFTED, WEIGHTED
 
 
@@ -21,32 +21,31 @@ def forward(x: Array, weight: Array | None, bias: Array | None, shape: tuple[int
     if weight is None and bias is not None:
         return None
     if len(shape) == 1:
-        kernels = loops._library or loops.library()
+        kernels = loops.library
         return None if kernels is None else kernels.layer_norm_of(x, weight, bias, x.ndim - 1, 1, parts, eps)
-    kernels = kernels_for(x, weight, bias)
+    loop, _ = loop_for("layer_norm", x, weight, bias)
     n = math.prod(shape)
-    if kernels is None or not n:
+    if loop is None or not n:
         return None
     out = np.empty_like(x)
     rows = *x.shape[:x.ndim - len(shape)], *[1] * len(shape)
-    means, scales = np.empty(rows, FLOAT32), np.empty(rows, FLOAT32)
-    kernels.layer_norm(x, x if weight is None else weight, x if bias is None else bias, out, means, scales, x.size // n, n,
-                       parts, eps)
+    means, scales = np.empty(rows, x.dtype), np.empty(rows, x.dtype)
+    loop(x, x if weight is None else weight, x if bias is None else bias, out, means, scales, x.size // n, n, parts, eps)
     return out, means, scales
 
 
 def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Array, shape: tuple[int, ...], centre: bool,
              wanted: tuple[bool, bool, bool]) -> tuple[Array | None, Array | None, Array | None] | None:
     """The gradients that are wanted of x, weight and bias."""
-    kernels = kernels_for(x, g, weight, means, scales)
+    loop, _ = loop_for("layer_norm_backward", x, g, weight, means, scales)
     n = math.prod(shape)
-    if kernels is None or not n:
+    if loop is None or not n:
         return None
     gx = np.empty_like(x) if wanted[0] else None
-    gw = np.zeros(shape, FLOAT32) if wanted[1] else None
-    gb = np.zeros(shape, FLOAT32) if wanted[2] else None
+    gw = np.zeros(shape, x.dtype) if wanted[1] else None
+    gb = np.zeros(shape, x.dtype) if wanted[2] else None
     parts = CENTRED * centre | WEIGHTED * (weight is not None)
     parts |= OF_X * wanted[0] | OF_WEIGHT * wanted[1] | OF_BIAS * wanted[2]
     filled = [x if a is None else a for a in (weight, gx, gw, gb)]
-    kernels.layer_norm_backward(g, x, filled[0], means, scales, *filled[1:], np.zeros(2 * n), x.size // n, n, parts)
+    loop(g, x, filled[0], means, scales, *filled[1:], np.zeros(2 * n), x.size // n, n, parts)
     return gx, gw, gb

@@ -40,7 +40,7 @@ def _complex_logaddexp(x: Array, y: Array) -> Array:
 
 def logcumsumexp(x: Array, dim: int) -> Array:
     """The logarithms of the running sums of exponentials along dim."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     made = None if kernels is None else kernels.logcumsumexp_of(x, dim, -1)
     if made is not None:
         return made  # type: ignore[no-any-return]

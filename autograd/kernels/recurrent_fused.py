@@ -22,18 +22,18 @@ from .onednn.openmp import using
 def kernels(*arrays: Any) -> Any:
     """The compiled kernels, if they and oneDNN are there and can take the arrays."""
     found = kernels_for(*arrays)
-    return found if found is not None and onednn.library() is not None else None
+    return found if found is not None and onednn.library is not None else None
 
 
 @lru_cache(maxsize=1)
 def sgemm() -> int:
     """The address of oneDNN's matrix product."""
-    return ctypes.cast(onednn.library().dnnl_sgemm, ctypes.c_void_p).value or 0
+    return ctypes.cast(onednn.library.dnnl_sgemm, ctypes.c_void_p).value or 0
 
 
 def run(kernel: Any, *args: Any) -> None:
     """A kernel, whose products have one thread: they are too small for more."""
-    library = onednn.library()
+    library = onednn.library
     if library.single:
         kernel(*args)
     else:

@@ -145,7 +145,7 @@ def put_along(g: Array, places: Array, dim: int, n: int, distinct: bool) -> Arra
 def put(x: Array, index: Array, src: Array, dim: int, add: bool, copied: bool) -> Any:
     """x, or a copy of it, with src written to it, or added, by a compiled loop; None if there is none for these arrays, or
     if the index is out of range."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     made = None if kernels is None else kernels.scatter_of(x, index, src, dim, add, copied)
     if made is None and kernels is not None and x.dtype.kind == "f":
         own = np.ascontiguousarray(x)

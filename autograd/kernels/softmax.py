@@ -8,45 +8,45 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, blocked, kernels_for, loops
+from .loops import FLOAT32, NO_LOOP, blocked, kernels_for, loop_for, loops
 from .loops.rows import MANY
 
 
 def softmax(x: Array, dim: int) -> Array | None:
     """exp(x) over its sum."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     return None if kernels is None else kernels.softmax_of(x, dim, -1)
 
 
 def softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
     """z (g - sum(g z))."""
-    kernels = kernels_for(z, g) if dim == z.ndim - 1 else None
-    if kernels is None:
+    loop, _ = loop_for("softmax_backward", z, g) if dim == z.ndim - 1 else NO_LOOP
+    if loop is None:
         return None
     out = np.empty_like(z)
-    kernels.softmax_backward(z, g, out, z.size // z.shape[-1], z.shape[-1])
+    loop(z, g, out, z.size // z.shape[-1], z.shape[-1])
     return out
 
 
 def cross_entropy(x: Array, target: Array) -> tuple[Array, Array, Array] | None:
     """The loss, the largest element, and the sum of exp(x - largest) of each row of a matrix. The targets are in range."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     return None if kernels is None else kernels.cross_entropy_of(x, np.ascontiguousarray(target, np.int64), 1, -2)
 
 
 def log_softmax(x: Array, dim: int) -> Array | None:
     """x minus the logarithm of the sum of exp(x): the largest first, or digits are lost."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     return None if kernels is None else kernels.log_softmax_of(x, dim, -1)
 
 
 def log_softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
     """g - exp(z) sum(g)."""
-    kernels = kernels_for(z, g) if dim == z.ndim - 1 else None
-    if kernels is None:
+    loop, _ = loop_for("log_softmax_backward", z, g) if dim == z.ndim - 1 else NO_LOOP
+    if loop is None:
         return None
     out = np.empty_like(z)
-    kernels.log_softmax_backward(z, g, out, z.size // z.shape[-1], z.shape[-1])
+    loop(z, g, out, z.size // z.shape[-1], z.shape[-1])
     return out
 
 
@@ -83,9 +83,9 @@ def neighbours(dims: tuple[int, ...]) -> bool:
 def cross_entropy_backward(x: Array, tops: Array, sums: Array, share: Array, target: Array) -> Array | None:
     """(softmax(x) - one hot) * share of each row, from what cross_entropy() has found. The targets are in range."""
     factor = share / sums
-    kernels = kernels_for(x, tops, factor, share)
-    if kernels is None:
+    loop, _ = loop_for("cross_entropy_backward", x, tops, factor, share)
+    if loop is None:
         return None
     out = np.empty_like(x)
-    kernels.cross_entropy_backward(x, tops, factor, share, np.ascontiguousarray(target, np.int64), out, *x.shape)
+    loop(x, tops, factor, share, np.ascontiguousarray(target, np.int64), out, *x.shape)
     return out

@@ -58,7 +58,7 @@ def with_values(a: Array, places: Array, dim: int) -> tuple[Array, Array]:
 def short(a: Array, dim: int, first: int, k: int, descending: bool = False, middle: int = 0) -> tuple[Array, Array] | None:
     """Elements first to first + k - 1 in order and their places, by the loop for short rows; None if it can't. k may be
     GONE; middle: see the loop."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     if kernels is None or not 0 < a.shape[dim] <= SHORT or not k:
         return None
     loop, flip = kernels.ordered_of, -1 if descending else 0
@@ -215,14 +215,14 @@ def _place(a: Array, dim: int, k: int) -> Array:
 
 def largest(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:
     """The first of the largest elements along dim, and its place, with size 1 along dim, or GONE; nan wins."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     found = None if kernels is None else kernels.first_extremes_of(a, dim, size, 1.0)
     return with_values(a, a.argmax(dim, keepdims=True), dim) if found is None else found
 
 
 def smallest(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:
     """The first of the smallest elements along dim, and its place, with size 1 along dim, or GONE; nan wins."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     found = None if kernels is None else kernels.first_extremes_of(a, dim, size, -1.0)
     return with_values(a, a.argmin(dim, keepdims=True), dim) if found is None else found
 
@@ -244,7 +244,7 @@ def middle(a: Array, dim: int, skip_nan: bool, size: int = 1) -> tuple[Array, Ar
 
 def middle_of_all(a: Array, skip_nan: bool) -> Array:
     """The middle element of a vector, the lower of two, without dimensions; nan if there is one, or only if all are."""
-    kernels = loops._library or loops.library() if a.size < MIDDLING else None
+    kernels = loops.library if a.size < MIDDLING else None
     found = None if kernels is None else kernels.middle_of_all_of(a, 0, -3, skip_nan)
     if found is not None:
         return found  # type: ignore[no-any-return]
@@ -260,7 +260,7 @@ def middle_of_all(a: Array, skip_nan: bool) -> Array:
 def mode(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:
     """The most frequent element along dim, the smallest of several, and its last place."""
     n = a.shape[dim]
-    kernels = loops._library or loops.library() if n <= SHORT else None
+    kernels = loops.library if n <= SHORT else None
     loop = kernels and kernels.most_frequent_of
     found = loop and (loop(a, dim, size) or turned(loop, a, dim, size))
     if found is not None:

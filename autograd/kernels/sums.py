@@ -63,19 +63,19 @@ def added_up(x: Array, steps: list[tuple[int, int, int]], kernels: Any) -> Array
 
 def running(x: Array, dim: int, back: bool = False) -> Array | None:
     """The sums of the first 1, 2, ... along dim, of the last ones if `back`; None where NumPy has to make them."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     return None if kernels is None else kernels.running_sums_of(x, dim, -1, back)
 
 
 def running_product(x: Array, dim: int) -> Array | None:
     """The products of the first 1, 2, ... along dim; None where NumPy has to make them, at four times the time."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     return None if kernels is None else kernels.running_products_of(x, dim, -1)
 
 
 def running_places(x: Array, dim: int, reduce: Any) -> tuple[Array, Array]:
     """The extreme of the first 1, 2, ... along dim, and where it is, the last of equal ones, or of nan."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     found = None if kernels is None else kernels.running_places_of(x, dim, -1, 1.0 if reduce is np.maximum else -1.0)
     if found is not None:
         return found
@@ -89,7 +89,7 @@ def running_places(x: Array, dim: int, reduce: Any) -> tuple[Array, Array]:
 
 def quotient_of_sum(x: Array, divisor: Any) -> Array:
     """The sum of all elements over a number, of x's dtype and without dimensions."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     made = None if kernels is None else kernels.quotient_of_sum_of(x, 0, -3, divisor)
     if made is not None:
         return made  # type: ignore[no-any-return]

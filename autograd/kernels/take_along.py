@@ -30,7 +30,7 @@ def take_per_row(x: Array, index: Array) -> Array:
 
 def negative_sum(x: Array, index: Array, divisor: Any) -> Array | None:
     """-sum(x[i, index[i]]) / divisor, by a loop; None if it can't."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     return None if kernels is None else kernels.picked_sum_of(x, np.ascontiguousarray(index, np.int64), 1, -3, -1 / divisor)
 
 
@@ -48,7 +48,7 @@ def limits(index: Array) -> tuple[Any, Any]:
 
 def in_range(index: Array, size: int) -> bool:
     """Whether the numbers of an index that is not empty are places of a dimension of this size."""
-    kernels = loops._library or loops.library()
+    kernels = loops.library
     if kernels is not None and index.dtype is INT64 and type(index) is np.ndarray:
         return not kernels.outside(np.ascontiguousarray(index), index.size, size)
     low, high = limits(index)
@@ -96,7 +96,7 @@ def gather_along(x: Array, index: Array, dim: int) -> Array:
     """x[index[i, j], j] for dim 0, and so on."""
     rows = None if index.flags.carray else repeated(index, dim, x.shape)
     if rows is None:
-        kernels = loops._library or loops.library()
+        kernels = loops.library
         found = None if kernels is None else kernels.gather_of(x, index, dim)
         if found is None and kernels is not None and x.dtype.kind == "f":
             found = kernels.gather_of(np.ascontiguousarray(x), np.ascontiguousarray(index, np.int64), dim)

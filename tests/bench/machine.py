@@ -17,7 +17,7 @@ ACCELERATORS = """
 import numpy, autograd
 from autograd.kernels.onednn import onednn
 from autograd.kernels.loops import LEVELS, loops
-parts = ["oneDNN"] * (onednn.library() is not None) + [f"loops ({LEVELS[loops.level()]})"] * (loops.library() is not None)
+parts = ["oneDNN"] * (onednn.library is not None) + [f"loops ({LEVELS[loops.level()]})"] * (loops.library is not None)
 print(" and ".join(parts) or "none")
 """
 

@@ -66,18 +66,18 @@ class Loops(Accelerator):
 
     def for_size(self, size: int) -> Any:
         """The loops for arrays of so many elements, or None: large ones are cut into pieces for several threads."""
-        library = self.library()
+        library = self.library
         return library if size < WIDE or library is None else library.in_pieces
 
     def level(self) -> int:
         """The number of the level in use; -1 if loops are not used."""
-        library = self.library()
+        library = self.library
         return next((k for k, level in enumerate(LEVELS) if library is self._modules.get(level)), -1)
 
     def lower_to(self, level: int) -> None:
         """Use this level from now on, -1 for NumPy, if a higher one is in use."""
         if level < self.level():
-            self._library = self.module(LEVELS[level]) if level >= 0 else None
+            self.library = self.module(LEVELS[level]) if level >= 0 else None
             self.reason = "another rank of the job has none"
 
     def _origin(self) -> str:
@@ -98,21 +98,22 @@ def kernels_for(*arrays: Any, dtype: Any = FLOAT32) -> Any:
         if array is not None and (array.dtype is not dtype or not array.flags.carray or type(array) is not np.ndarray):
             return None
     size = arrays[0].size
-    return loops.library() if 0 < size < WIDE else loops.for_size(size) if size else None
+    return loops.library if 0 < size < WIDE else loops.for_size(size) if size else None
 
 
-def loop_for(name: str, x: Array) -> tuple[Any, Any]:
+def loop_for(name: str, x: Array, *others: Any) -> tuple[Any, Any]:
     """The compiled loop of this name for the precision of x, and room(x, last, places), which makes arrays; None, None if
-    there is none that takes x."""
+    there is none that takes x, and others of its dtype or None."""
     dtype = x.dtype
     if dtype is FLOAT64:
         name += "_double"
     elif dtype is not FLOAT32:
         return NO_LOOP
-    if not x.flags.carray or type(x) is not np.ndarray:              # as in kernels_for()
-        return NO_LOOP
+    for array in (x, *others):
+        if array is not None and (array.dtype is not dtype or not array.flags.carray or type(array) is not np.ndarray):
+            return NO_LOOP                           # as in kernels_for()
     size = x.size
-    kernels = loops._library or loops.library() if 0 < size < WIDE else loops.for_size(size) if size else None
+    kernels = loops.library if 0 < size < WIDE else loops.for_size(size) if size else None
     return NO_LOOP if kernels is None else (getattr(kernels, name), kernels.room)
 
 

@@ -12,6 +12,7 @@ from .scalars import as_double, as_int64, double, doubles, fabs, floor, fma, pol
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
 NOTHING_BELOW = -709.0                           # 2^-1023, of which the formula makes 0
+HIGHEST, LOWEST = 710.0, -708.3                  # for these exp_double() gives inf and 0, and so for all beyond
 FARTHEST = 64.0
 WHOLE = 6755399441055744.0                       # 1.5 2^52: see functions.py
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = math.sqrt(2 / math.pi), 0.044715, 0.134145
@@ -29,6 +30,21 @@ def power_below_double(x: double) -> double:
     k = shifted - (WHOLE + 1023)
     r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, y))
     return polynomial(r, SERIES) * as_double(as_int64(shifted) << 52)
+
+
+def exp_below_double(x: double) -> double:
+    """The same, of which nan of nan is true already."""
+    return power_below_double(x)
+
+
+def exp_double(x: double) -> double:
+    """e^x; 0 below 2^-1022, the smallest normal number, or a little above."""
+    y = LOWEST if x < LOWEST else x
+    y = HIGHEST if y > HIGHEST else y
+    shifted = fma(y, LOG2_E, WHOLE + 1022)
+    k = shifted - (WHOLE + 1022)
+    r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, y))
+    return polynomial(r, SERIES) * as_double(as_int64(shifted) << 52) * 2            # 2^1024 does not fit: half of it, twice
 
 
 def expm1_below_double(x: double) -> double:

@@ -49,9 +49,8 @@ BY_ARITHMETIC = {
     "complementary_error_function": "//", "logcumsumexp": "/+/", "multilabel_margin": "////", "cross_entropy": "//+///",
     "log_softmax": "/+/"}
 OF_BOTH = {*BY_MEMORY, *BY_ARITHMETIC} - {            # the others are of float32 alone
-    "to_half", "from_half", "to_half_double", "from_half_double", "to_bfloat16", "from_bfloat16", "layer_norm", "softmax",
-    "softmax_backward", "power_sums", "log_softmax_backward", "cross_entropy_backward", "attention_backward", "words",
-    "sums", "middle_power_sums", "logsumexp_backward", "extremes", "log_softmax", "cross_entropy", "running_norm"}
+    "to_half", "from_half", "to_half_double", "from_half_double", "to_bfloat16", "from_bfloat16", "attention_backward",
+    "words", "sums", "middle_power_sums", "logsumexp_backward", "extremes", "running_norm"}
 for table in (BY_MEMORY, BY_ARITHMETIC):
     table |= {f"{name}_double": kinds for name, kinds in table.items() if name in OF_BOTH}
 
@@ -132,7 +131,7 @@ def _layer_norm_backward(loop: Any, g: Array, x: Array, weight: Array, means: Ar
     if count == 1:
         loop(g, x, weight, means, scales, gx, gw, gb, totals, rows, n, parts)
         return
-    own_totals, own = np.zeros((count, 2 * n + LINE))[:, :2 * n], np.zeros((2, count, n + LINE), np.float32)[:, :, :n]
+    own_totals, own = np.zeros((count, 2 * n + LINE))[:, :2 * n], np.zeros((2, count, n + LINE), x.dtype)[:, :, :n]
     across = cut("//=//" + ("/" if gx is not x else "="), (g, x, weight, means, scales, gx), rows, count)
     run([partial(loop, *arrays, *own[:, k], own_totals[k], stop - start, n, parts)
          for k, (start, stop, arrays) in enumerate(across)])
@@ -144,6 +143,7 @@ def _layer_norm_backward(loop: Any, g: Array, x: Array, weight: Array, means: Ar
 
 
 SPECIAL: dict[str, Callable[..., None]] = {"attention_softmax": _attention, "attention_again": _attention,
-                                           "layer_norm_backward": _layer_norm_backward}
+                                           "layer_norm_backward": _layer_norm_backward,
+                                           "layer_norm_backward_double": _layer_norm_backward}
 
 __all__ = ["MOST", "PIECE", "WIDE", "InPieces", "cut", "in_pieces", "pieces_of", "run"]

@@ -4,17 +4,12 @@ from .float64 import power_below_double
 from .functions import exp
 from .rows import power_sums
 from .scalars import double, doubles, fabs, floats, inf, reals, sum_of
-from .special import double_log
+from .special import logarithm_double
 
 
 def powered(x: double, top: double) -> double:
     """exp(x - top), x <= top; 1 for equal ones, which may be infinite. nan of nan."""
     return 1.0 if x == top else power_below_double(x - top)
-
-
-def log_of(x: double) -> double:
-    """log(x) of a finite number above 0; nan of nan."""
-    return double_log(x) if x == x else x
 
 
 def sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int) -> None:
@@ -154,7 +149,7 @@ def logcumsumexp(x: reals, memory: doubles, out: reals, blocks: int, n: int, inn
                 memory[i] = total
                 out[first + i] = top
             for i in range(n):
-                out[first + i] = out[first + i] + log_of(memory[i])
+                out[first + i] = out[first + i] + logarithm_double(memory[i])
             continue
         for j in range(inner):
             memory[j] = 0.0
@@ -167,7 +162,7 @@ def logcumsumexp(x: reals, memory: doubles, out: reals, blocks: int, n: int, inn
                 total = memory[j] * low + 1 if y > top else memory[j] + low
                 memory[j] = total
                 memory[inner + j] = y if y > top else top
-                out[at + j] = memory[inner + j] + log_of(total)
+                out[at + j] = memory[inner + j] + logarithm_double(total)
 
 
 def extremes(x: floats, out: floats, blocks: int, n: int, inner: int, sign: float) -> None:

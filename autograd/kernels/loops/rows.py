@@ -2,16 +2,19 @@
 
 from .functions import exp, exp_below, power
 from .scalars import (
+    as_double,
     as_float,
     as_int32,
+    as_int64,
+    double,
     doubles,
-    f32,
     fabs,
     floats,
     inf,
     int32,
     ints,
-    pair,
+    real,
+    reals,
     sqrt,
     sum_of,
     sum_of_products,
@@ -23,7 +26,8 @@ from .special import logarithm
 
 MANY = 512                           # numbers of short rows whose exponentials are one loop,
 LONG = 128                           # rows that are a loop each
-LEAST = -0x7f800001                  # -inf in the order of largest()
+LEAST, LEAST_DOUBLE = -0x7f800001, -0x7ff0000000000001        # -inf in the order of largest()
+MOST = 0x7fffffffffffffff
 CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias
 OF_X, OF_WEIGHT, OF_BIAS = 8, 16, 32         # and which gradients are wanted
 
@@ -40,6 +44,17 @@ def largest(x: floats, n: int) -> float:
     return as_float(top ^ (top >> 31 & 0x7fffffff))
 
 
+def largest_double(x: doubles, n: int) -> double:
+    """The same of float64."""
+    most: int = MOST
+    top: int = LEAST_DOUBLE
+    for j in range(n):
+        key = as_int64(x[j])
+        key = key ^ (key >> 63 & most)
+        top = key if key > top else top
+    return as_double(top ^ (top >> 63 & most))
+
+
 # in place, and in two loops: together with the sum exponentials stay scalar
 def powers(x: floats, n: int, top: float) -> float:
     """Elements become exp(x - top), some numbers for top = nan; their sum, nan for top = nan and infinite ones."""
@@ -48,7 +63,7 @@ def powers(x: floats, n: int, top: float) -> float:
     return sum_of(x, n) + (top - top)
 
 
-def softmax(x: floats, out: floats, rows: int, n: int) -> None:
+def softmax(x: reals, out: reals, rows: int, n: int) -> None:
     """exp(x) over its sum, row by row. Exponentials of many short rows are one loop: what is left of vectors takes long."""
     together, first = max(1, MANY // n), 0
     while first < rows:
@@ -66,7 +81,7 @@ def softmax(x: floats, out: floats, rows: int, n: int) -> None:
         first = last
 
 
-def softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:
+def softmax_backward(z: reals, g: reals, out: reals, rows: int, n: int) -> None:
     """z * (g - sum(g * z))."""
     for r in range(rows):
         total = sum_of_products(z[r * n:], g[r * n:], n)
@@ -74,7 +89,7 @@ def softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> No
             out[r * n + j] = z[r * n + j] * (g[r * n + j] - total)
 
 
-def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n: int, finite: int) -> None:
+def power_sums(x: reals, room: reals, tops: reals, sums: reals, rows: int, n: int, finite: int) -> None:
     """Each row's largest element, and the sum of exp(x - largest). `room` is memory for n + MANY numbers.
     finite: 0 for a largest element that is infinite."""
     together, first = max(1, MANY // n), 0
@@ -93,7 +108,7 @@ def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n
         first = last
 
 
-def cross_entropy(x: floats, t: ints, room: floats, out: floats, tops: floats, sums: floats, rows: int, n: int) -> None:
+def cross_entropy(x: reals, t: ints, room: reals, out: reals, tops: reals, sums: reals, rows: int, n: int) -> None:
     """log(sum of exp(x - largest)) - (x[t] - largest) of each row, and what power_sums() makes. t is in range(n)."""
     power_sums(x, room, tops, sums, rows, n, 0)
     for r in range(rows):
@@ -102,7 +117,7 @@ def cross_entropy(x: floats, t: ints, room: floats, out: floats, tops: floats, s
         out[r] += tops[r] - x[r * n + t[r]]
 
 
-def log_softmax(x: floats, room: floats, out: floats, rows: int, n: int) -> None:
+def log_softmax(x: reals, room: reals, out: reals, rows: int, n: int) -> None:
     """x - largest - log(sum of exp(x - largest)), row by row. room: memory for n + 2 MANY numbers."""
     together, first, sums = max(1, MANY // n), 0, max(n, MANY)
     while first < rows:
@@ -123,7 +138,7 @@ def log_softmax(x: floats, room: floats, out: floats, rows: int, n: int) -> None
         first = last
 
 
-def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:
+def log_softmax_backward(z: reals, g: reals, out: reals, rows: int, n: int) -> None:
     """g - exp(z) * sum(g)."""
     if n >= LONG:
         for r in range(rows):
@@ -143,7 +158,7 @@ def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -
         first = last
 
 
-def cross_entropy_backward(x: floats, tops: floats, factor: floats, share: floats, target: ints, out: floats, rows: int,
+def cross_entropy_backward(x: reals, tops: reals, factor: reals, share: reals, target: ints, out: reals, rows: int,
                            n: int) -> None:
     """exp(x - top) * factor - one hot * share."""
     if n >= LONG:
@@ -215,25 +230,25 @@ def attention_backward(p: floats, g: floats, rows: int, n: int, scale: float) ->
 
 # --- layer norm ---------------------------------------------------------------------------------------------------------
 
-def layer_norm(x: floats, weight: floats, bias: floats, out: floats, means: floats, scales: floats, rows: int, n: int,
-               parts: int, eps: float) -> None:
+def layer_norm(x: reals, weight: reals, bias: reals, out: reals, means: reals, scales: reals, rows: int, n: int,
+               parts: int, eps: real) -> None:
     """(x - mean) / sqrt(variance + eps) * weight + bias, row by row. Short rows' statistics are made for many at once: roots
     and quotients are vectors, and no row waits for those of the row before."""
-    together, first, count = max(1, 4 * MANY // n), 0, f32(n)
+    together, first = max(1, 4 * MANY // n), 0
     while first < rows:
         last = min(first + together, rows)
         if parts & CENTRED:
             for r in range(first, last):
                 means[r] = sum_of(x[r * n:], n)
             for r in range(first, last):
-                means[r] /= count
+                means[r] /= n
         else:
             for r in range(first, last):
                 means[r] = 0
         for r in range(first, last):
             scales[r] = sum_of_squares(x[r * n:], means[r], n)
         for r in range(first, last):
-            scales[r] = 1 / sqrt(scales[r] / count + eps)
+            scales[r] = 1 / sqrt(scales[r] / n + eps)
         for r in range(first, last):
             at, mean, scale = r * n, means[r], scales[r]
             if parts & WEIGHTED and parts & SHIFTED:
@@ -248,11 +263,10 @@ def layer_norm(x: floats, weight: floats, bias: floats, out: floats, means: floa
         first = last
 
 
-def layer_norm_backward(g: floats, x: floats, weight: floats, means: floats, scales: floats, gx: floats, gw: floats,
-                        gb: floats, totals: doubles, rows: int, n: int, parts: int) -> None:
+def layer_norm_backward(g: reals, x: reals, weight: reals, means: reals, scales: reals, gx: reals, gw: reals,
+                        gb: reals, totals: doubles, rows: int, n: int, parts: int) -> None:
     """With h = g * weight and z the standardized x: gx = (h - mean(h) - z mean(h z)) * scale; gw and gb, which are zeros,
-    add up, 16 rows at a time in float32, these in float64. totals: zeros for 2 rows."""
-    both: pair
+    add up, 16 rows at a time in their precision, these in float64. totals: zeros for 2 rows."""
     for r in range(rows):
         at, mean, scale = r * n, means[r], scales[r]
         if parts & OF_WEIGHT and parts & OF_BIAS and r % 2 == 0 and r + 1 < rows:        # two rows at once
@@ -284,11 +298,11 @@ def layer_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
         if not parts & OF_X:
             continue
         if parts & WEIGHTED:
-            both = sums_of_weighted(g[at:], weight, x[at:], mean, scale, n)
+            whole = sums_of_weighted(g[at:], weight, x[at:], mean, scale, n, gx[at:])
         else:
-            both = sums_of_gradient(g[at:], x[at:], mean, scale, n)
-        whole = both.first / n if parts & CENTRED else 0
-        along = both.second / n
+            whole = sums_of_gradient(g[at:], x[at:], mean, scale, n, gx[at:])
+        whole = whole / n if parts & CENTRED else 0
+        along = gx[at] / n
         if parts & WEIGHTED:
             for j in range(n):
                 gx[at + j] = (g[at + j] * weight[j] - whole - (x[at + j] - mean) * scale * along) * scale

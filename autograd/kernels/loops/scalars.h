@@ -57,8 +57,8 @@ static inline double chosen(int64_t condition, double a, double b)
 #define f32(x) ((float)(x))
 #define f64(x) ((double)(x))
 
-/* Sums in 32 lanes, as many vectors as that takes: the same bits on every processor. Vectors wider than the processor's
-   would go through memory (gcc 12). */
+/* Sums in lanes, 32 of float and 16 of double, as many vectors as that takes: the same bits on every processor. Vectors wider
+   than the processor's would go through memory (gcc 12). */
 #if defined(__AVX512F__)
 #define WIDTH 64
 #elif defined(__AVX__)
@@ -66,12 +66,11 @@ static inline double chosen(int64_t condition, double a, double b)
 #else
 #define WIDTH 16
 #endif
-#define LANES 32
-#define VECTORS (LANES * 4 / WIDTH)
-typedef float vector __attribute__((vector_size(WIDTH), aligned(4)));
-typedef float four __attribute__((vector_size(16), aligned(4)));
+#define VECTORS (128 / WIDTH)
+typedef float vector_float __attribute__((vector_size(WIDTH), aligned(4))), few_float __attribute__((vector_size(16), aligned(4)));
+typedef double vector_double __attribute__((vector_size(WIDTH), aligned(8))), few_double __attribute__((vector_size(16), aligned(8)));
 
-static inline float total_of_four(four rest)
+static inline float few_total_float(few_float rest)
 {
 #if defined(__SSE__)
     __m128 a4 = (__m128)rest, a2 = _mm_add_ps(a4, _mm_movehl_ps(a4, a4));
@@ -80,54 +79,64 @@ static inline float total_of_four(four rest)
     return (rest[0] + rest[2]) + (rest[1] + rest[3]);
 #endif
 }
+static inline double few_total_double(few_double rest) { return rest[0] + rest[1]; }
 
-static inline float total(const vector *s, four rest)
-{
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-    __m512 a = (__m512)s[0] + (__m512)s[1];
-    __m256 b = _mm512_castps512_ps256(a) + _mm512_extractf32x8_ps(a, 1);
-    rest += (four)(_mm256_castps256_ps128(b) + _mm256_extractf128_ps(b, 1));
-#elif defined(__AVX__)
-    __m256 b = ((__m256)s[0] + (__m256)s[2]) + ((__m256)s[1] + (__m256)s[3]);
-    rest += (four)(_mm256_castps256_ps128(b) + _mm256_extractf128_ps(b, 1));
+#if defined(__AVX512F__)
+#define HALF(REAL) \
+    __m512i a = (__m512i)(s[0] + s[1]); \
+    __m256d b = (__m256d)((half_##REAL)_mm512_castsi512_si256(a) + (half_##REAL)_mm512_extracti64x4_epi64(a, 1));
 #else
-    rest += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+#define HALF(REAL) __m256d b = (__m256d)((s[0] + s[2]) + (s[1] + s[3]));
 #endif
-    return total_of_four(rest);
-}
+#if defined(__AVX__)
+typedef float half_float __attribute__((vector_size(32)));
+typedef double half_double __attribute__((vector_size(32)));
+#define QUARTER(REAL) HALF(REAL) rest += (few_##REAL)_mm256_castpd256_pd128(b) + (few_##REAL)_mm256_extractf128_pd(b, 1);
+#else
+#define QUARTER(REAL) rest += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+#endif
+#define TOTAL(REAL) \
+    static inline REAL total_##REAL(const vector_##REAL *s, few_##REAL rest) { QUARTER(REAL) return few_total_##REAL(rest); }
+TOTAL(float)
+TOTAL(double)
 
-/* the sum over j < n of TERM, which reads by LOAD(x) the numbers of x from j on: a vector of them, four, or one */
-#define MANY(x) (*(const vector *)((x) + j + k * (WIDTH / 4)))
-#define FOUR(x) (*(const four *)((x) + j))
+/* the sum over j < n of TERM, which reads by LOAD(x) the numbers of x from j on: a vector of them, 16 bytes, or one */
+#define MANY(x) (*(const vector *)((x) + j + k * (int)(sizeof(vector) / sizeof *(x))))
+#define FEW(x) (*(const few *)((x) + j))
 #define ONE(x) ((x)[j])
-#define SUM_OF(NAME, PARAMETERS, TERM) \
-    static inline float NAME PARAMETERS \
+#define SUM_OF(REAL, NAME, PARAMETERS, TERM) \
+    static inline REAL NAME PARAMETERS \
     { \
+        typedef vector_##REAL vector; \
+        typedef few_##REAL few; \
+        enum { LANES = 128 / sizeof(REAL), LEAST = 16 / sizeof(REAL) }; \
         vector s[VECTORS] = {{0}}; \
-        four few = {0}; \
-        float rest = 0; \
+        few p = {0}; \
+        REAL rest = 0; \
         int64_t j = 0; \
         for (; j + LANES <= n; j += LANES) \
             _Pragma("GCC unroll 8") for (int k = 0; k < VECTORS; k++) s[k] += TERM(MANY); \
-        for (; j + 4 <= n; j += 4) few += TERM(FOUR); \
+        for (; j + LEAST <= n; j += LEAST) p += TERM(FEW); \
         for (; j < n; j++) rest += TERM(ONE); \
-        return (n < LANES ? total_of_four(few) : total(s, few)) + rest; \
+        return (n < LANES ? few_total_##REAL(p) : total_##REAL(s, p)) + rest; \
     }
-/* two sums in one pass */
-typedef struct { float first, second; } pair;
-#define SUMS_OF(NAME, PARAMETERS, FIRST, SECOND) \
-    static inline pair NAME PARAMETERS \
+/* two sums in one pass; the second goes to c[0] */
+#define SUMS_OF(REAL, NAME, PARAMETERS, FIRST, SECOND) \
+    static inline REAL NAME PARAMETERS \
     { \
+        typedef vector_##REAL vector; \
+        typedef few_##REAL few; \
+        enum { LANES = 128 / sizeof(REAL), LEAST = 16 / sizeof(REAL) }; \
         vector s[VECTORS] = {{0}}, t[VECTORS] = {{0}}; \
-        four few = {0}, fewer = {0}; \
-        float rest = 0, remains = 0; \
+        few p = {0}, q = {0}; \
+        REAL rest = 0, remains = 0; \
         int64_t j = 0; \
         for (; j + LANES <= n; j += LANES) \
             _Pragma("GCC unroll 8") for (int k = 0; k < VECTORS; k++) { s[k] += FIRST(MANY); t[k] += SECOND(MANY); } \
-        for (; j + 4 <= n; j += 4) { few += FIRST(FOUR); fewer += SECOND(FOUR); } \
+        for (; j + LEAST <= n; j += LEAST) { p += FIRST(FEW); q += SECOND(FEW); } \
         for (; j < n; j++) { rest += FIRST(ONE); remains += SECOND(ONE); } \
-        return n < LANES ? (pair){total_of_four(few) + rest, total_of_four(fewer) + remains} \
-                         : (pair){total(s, few) + rest, total(t, fewer) + remains}; \
+        c[0] = (n < LANES ? few_total_##REAL(q) : total_##REAL(t, q)) + remains; \
+        return (n < LANES ? few_total_##REAL(p) : total_##REAL(s, p)) + rest; \
     }
 #define ITSELF(LOAD) LOAD(x)
 #define PRODUCT(LOAD) (LOAD(x) * LOAD(y))
@@ -136,11 +145,16 @@ typedef struct { float first, second; } pair;
 #define GRADIENT(LOAD) LOAD(y)
 #define PRODUCT_W(LOAD) (LOAD(y) * LOAD(w))
 #define WEIGHTED(LOAD) (LOAD(y) * LOAD(w) * ((LOAD(x) - mean) * scale))
-SUM_OF(sum_of, (const float *x, int64_t n), ITSELF)
-SUM_OF(sum_of_products, (const float *x, const float *y, int64_t n), PRODUCT)
-SUM_OF(sum_of_squares, (const float *x, float mean, int64_t n), SQUARE)
-SUMS_OF(sums_of_gradient, (const float *y, const float *x, float mean, float scale, int64_t n), GRADIENT, STANDARDIZED)
-SUMS_OF(sums_of_weighted, (const float *y, const float *w, const float *x, float mean, float scale, int64_t n), PRODUCT_W, WEIGHTED)
+#define SUMS(REAL, END) \
+    SUM_OF(REAL, sum_of##END, (const REAL *x, int64_t n), ITSELF) \
+    SUM_OF(REAL, sum_of_products##END, (const REAL *x, const REAL *y, int64_t n), PRODUCT) \
+    SUM_OF(REAL, sum_of_squares##END, (const REAL *x, REAL mean, int64_t n), SQUARE) \
+    SUMS_OF(REAL, sums_of_gradient##END, (const REAL *y, const REAL *x, REAL mean, REAL scale, int64_t n, REAL *c), GRADIENT, \
+            STANDARDIZED) \
+    SUMS_OF(REAL, sums_of_weighted##END, \
+            (const REAL *y, const REAL *w, const REAL *x, REAL mean, REAL scale, int64_t n, REAL *c), PRODUCT_W, WEIGHTED)
+SUMS(float, )
+SUMS(double, _double)
 
 /* float32 <-> float16 by the processor, to nearest, ties to even; how many numbers it has done: 0 if it can't, else n */
 static inline int64_t narrowed(const float *x, uint16_t *c, int64_t n)

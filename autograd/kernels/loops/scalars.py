@@ -20,13 +20,6 @@ answer = int                                     # what a loop returns to Python
 inf = float("inf")
 
 
-class pair:
-    """Two float32 numbers."""
-
-    first: float
-    second: float
-
-
 # --- in double precision where the function that calls them mentions double ---------------------------------------------
 
 def sqrt(x: real) -> real:
@@ -98,28 +91,28 @@ def chosen(condition: int, a: double, b: double) -> double:
 
 # --- of many numbers: sums in an order that does not depend on the processor ----------------------------------------------
 
-def sum_of(x: floats, n: int) -> float:
+def sum_of(x: reals, n: int) -> real:
     """The sum of n numbers."""
     raise NotImplementedError
 
 
-def sum_of_products(x: floats, y: floats, n: int) -> float:
+def sum_of_products(x: reals, y: reals, n: int) -> real:
     """The sum of x y."""
     raise NotImplementedError
 
 
-def sum_of_squares(x: floats, mean: float, n: int) -> float:
+def sum_of_squares(x: reals, mean: real, n: int) -> real:
     """The sum of (x - mean)^2."""
     raise NotImplementedError
 
 
-def sums_of_gradient(y: floats, x: floats, mean: float, scale: float, n: int) -> pair:
-    """The sums of y, and of y (x - mean) scale."""
+def sums_of_gradient(y: reals, x: reals, mean: real, scale: real, n: int, c: reals) -> real:
+    """The sum of y; that of y (x - mean) scale goes to c[0]."""
     raise NotImplementedError
 
 
-def sums_of_weighted(y: floats, w: floats, x: floats, mean: float, scale: float, n: int) -> pair:
-    """The sums of y w, and of y w (x - mean) scale."""
+def sums_of_weighted(y: reals, w: reals, x: reals, mean: real, scale: real, n: int, c: reals) -> real:
+    """The sum of y w; that of y w (x - mean) scale goes to c[0]."""
     raise NotImplementedError
 
 

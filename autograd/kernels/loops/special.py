@@ -71,6 +71,11 @@ def double_log(x: double) -> double:
     return k * LN2_TOP - ((half - fma(k, LN2_REST, s * (half + rest))) - f)
 
 
+def logarithm_double(x: double) -> double:
+    """log(x) of a finite number above 0; nan of nan."""
+    return double_log(x) if x == x else x
+
+
 def logarithm(x: float) -> float:
     """log(x) of a float32 above 0; nan of nan."""
     y: double = x

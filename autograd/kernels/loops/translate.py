@@ -35,8 +35,6 @@ cdef extern from "scalars.h" nogil:
     ctypedef int64_t *ints
     ctypedef uint16_t *halves
     const float INFINITY
-    ctypedef struct pair:
-        float first, second
 """
 HELPERS, KERNEL = "functions", "kernel"           # the module of functions that Python does not call; what the others return
 # loops that Python also calls as NAME_of(x, dim, size, ...): they make their results, in one call instead of five
@@ -67,8 +65,8 @@ cdef ndarray made(ndarray x, int64_t dim, int64_t size, int kind):
 
 
 cdef ndarray room_for(int64_t *s):
-    # memory for two sums of what lies behind a dimension, and for MANY numbers more than a row has
-    cdef npy_intp size = s[1] + 2 * s[2] + 512
+    # memory for two sums of what lies behind a dimension, and for 2 MANY numbers more than a row has
+    cdef npy_intp size = s[1] + 2 * s[2] + 1024
     return PyArray_EMPTY(1, &size, NPY_DOUBLE, 0)
 
 
@@ -222,6 +220,14 @@ def is_real(node: ast.FunctionDef) -> bool:
     return any(typed(a.annotation, "?") in ("?", "?s") for a in node.args.args)
 
 
+def in_both(node: ast.FunctionDef) -> list[Any]:
+    """A function of scalars.h; one of `reals` as two, NAME of floats and NAME_double of doubles."""
+    if not any(typed(a.annotation, "") == "s" for a in node.args.args):
+        return [node]
+    text = ast.unparse(node)
+    return ast.parse(text.replace("real", "float") + "\n" + text.replace("real", "double").replace("(", "_double(", 1)).body
+
+
 WIDTH = ("int32", "uint32", "int", "uint64", "float", "double")    # types of numbers, each wider than those before
 
 
@@ -253,8 +259,6 @@ class Variables:
         """An expression's type; None while a variable's is not known."""
         if isinstance(node, ast.Constant):
             return "int" if isinstance(node.value, int) else "double" if self.double else "float"
-        if isinstance(node, ast.Attribute):
-            return "float"
         if isinstance(node, ast.Name):
             return "float" if node.id == "inf" else self.types.get(node.id)
         if isinstance(node, ast.Subscript):
@@ -400,7 +404,7 @@ def constants_of(path: Path, known: dict[str, object]) -> dict[str, object]:
 def translated(folder: Path, modules: Sequence[str]) -> str:
     """The Cython module."""
     known = runpy.run_path(str(folder.parent / "coefficients.py"))       # importing it would import autograd, not yet built
-    names = functions(folder / "scalars.py")
+    names = [made for node in functions(folder / "scalars.py") for made in in_both(node)]
     results = {node.name: typed(node.returns, "real") for node in names}
     names = [node for node in names if node.name != "polynomial"]        # which is written out
     precise = [node.name for node in names if is_real(node)]

@@ -93,7 +93,7 @@ def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, geometry: WindowGeo
         primitive = dnn.Primitive(descriptor, *arguments[:3 + bias])
         return None if choose.patches_instead(primitive.name, weight, groups) else Pass(primitive, dnn.DIFF_WEIGHTS, rows)
     finally:
-        onednn.library().dnnl_primitive_desc_destroy(forward)
+        onednn.library.dnnl_primitive_desc_destroy(forward)
 
 
 def conv(x: Array, weight: Array, bias: Array | None, geometry: WindowGeometry, groups: int) -> Array | None:

@@ -111,7 +111,7 @@ def supported(*arrays: Any) -> bool:
     for a in arrays:
         if a is not None and (a.dtype != FLOAT32 or not a.size or not a.flags.aligned):
             return False
-    return 2 <= arrays[0].ndim <= 5 and onednn.library() is not None
+    return 2 <= arrays[0].ndim <= 5 and onednn.library is not None
 
 
 onednn: Accelerator = Accelerator("onednn", load, find, "`pip install onednn-cpu-gomp`, without --target, brings it",

@@ -46,12 +46,12 @@ class width:
         self.count: int = threads.number() if work >= least else 1
 
     def __enter__(self) -> None:
-        self.before: int = onednn.library().get_threads()
-        onednn.library().set_threads(self.count)
+        self.before: int = onednn.library.get_threads()
+        onednn.library.set_threads(self.count)
         _making.count = self.count
 
     def __exit__(self, *exception: object) -> None:
-        onednn.library().set_threads(self.before)
+        onednn.library.set_threads(self.before)
         _making.count = 1
 
 
@@ -77,7 +77,7 @@ class Argument(ctypes.Structure):
 def create(name: str, *rest: Any) -> Any:
     """The handle of what the library's function `name` makes. Refused if it does not."""
     handle = Pointer()
-    status = getattr(onednn.library(), name)(ctypes.byref(handle), *rest)
+    status = getattr(onednn.library, name)(ctypes.byref(handle), *rest)
     if status:
         raise Refused(f"{name}: status {status}")
     return handle
@@ -99,7 +99,7 @@ def engine() -> Any:
 def attributes() -> Any:
     """Scratch memory is given by the caller: the library's own would belong to a primitive, which threads share."""
     attr = create("dnnl_primitive_attr_create")
-    onednn.library().dnnl_primitive_attr_set_scratchpad_mode(attr, 1)
+    onednn.library.dnnl_primitive_attr_set_scratchpad_mode(attr, 1)
     return attr
 
 
@@ -116,7 +116,7 @@ class Description:
     """
 
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None) -> None:
-        self.destroy: Any = onednn.library().dnnl_memory_desc_destroy  # within reach also when the interpreter ends
+        self.destroy: Any = onednn.library.dnnl_memory_desc_destroy  # within reach also when the interpreter ends
         count, sizes = len(shape), dims(shape)
         self.handle: Any = (create("dnnl_memory_desc_create_with_tag", count, sizes, FLOAT, ANY) if strides is None else
                               create("dnnl_memory_desc_create_with_strides", count, sizes, FLOAT, dims(strides)))
@@ -152,7 +152,7 @@ class Primitive:
     def __init__(self, descriptor: Any, *arguments: int) -> None:
         self._free: list[Call] = []
         self.threads: int = _making.count
-        self.library: Any = onednn.library()         # within reach also when the interpreter ends
+        self.library: Any = onednn.library         # within reach also when the interpreter ends
         self.descriptor: Any = descriptor
         self.handle: Any = None
         self.arguments: tuple[int, ...] = arguments

@@ -134,7 +134,7 @@ class MultiMarginLoss(Operation):
         t = np.array(target, np.int64).reshape(-1)               # a copy: a write to the target does not reach backward
         ctx.save(x, t)
         ctx.given = weight, p, margin, reduction
-        kernels = loops._library or loops.library()
+        kernels = loops.library
         out = None if kernels is None else kernels.multi_margin_of(x, t, 1, -2, p, margin)
         if out is None:
             if n and not in_range(t, classes):
@@ -212,7 +212,7 @@ class MultilabelMarginLoss(Operation):
     @staticmethod
     def forward(ctx: Context, x: Array, labels: Array, *, reduction: str) -> Array:
         """The losses, and with them their derivatives, which are constant between jumps."""
-        kernels = loops._library or loops.library()
+        kernels = loops.library
         made = kernels and kernels.multilabel_margin_of(x, np.ascontiguousarray(labels, np.int64), 1, -2)
         out, slope = made or _of_labels(x, labels)
         ctx.save((slope,))

@@ -17,7 +17,7 @@ from autograd.kernels.onednn import convolution as onednn_convolution
 from autograd.kernels.onednn import onednn
 from autograd.kernels.products import bound, product
 
-needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
+needs_onednn = pytest.mark.skipif(onednn.library is None, reason="oneDNN is not installed or switched off")
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if name not in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", *LOCAL_SIZES)}
 
@@ -139,8 +139,8 @@ def loaded(*arguments, **environment):
 def test_large_products_get_workers_and_small_ones_none(given, then, workers):
     found = loaded(*([] if then is None else [str(then)]), OMP_NUM_THREADS=given, OPENBLAS_NUM_THREADS="1")
     assert found["number"] == int(given) and found["small"] == 0
-    assert found["large"] == (int(given) - 1 if onednn.library().avx512 else found["large"])
-    if then is not None and onednn.library().avx512:
+    assert found["large"] == (int(given) - 1 if onednn.library.avx512 else found["large"])
+    if then is not None and onednn.library.avx512:
         assert found["set"] >= workers and found["blas"] in (then, None)
     assert found["environment"] == [given, None, given, None] and found["child"] == [given]        # as the user has it
     assert found["forked"] == 0
@@ -210,12 +210,12 @@ def test_a_bound_product_follows_the_number(four):
 def test_openmp_of_others_keeps_its_number(four):
     """PyTorch may have the same libgomp."""
     x = np.random.default_rng(0).standard_normal((400, 400)).astype(np.float32)
-    before = onednn.library().get_threads()
+    before = onednn.library.get_threads()
     for y in (x, x[:, :40].copy()):
         product(x, y)
         F.conv2d(ag.tensor(x[None, None]), ag.ones(8, 1, 3, 3))
         ag.nn.LSTM(40, 40)(ag.tensor(x[:, None, :40].copy()))
-        assert onednn.library().get_threads() == before
+        assert onednn.library.get_threads() == before
 
 
 # --- OpenBLAS's products in pieces ---------------------------------------------------------------------------------------

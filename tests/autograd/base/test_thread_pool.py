@@ -19,7 +19,7 @@ from autograd.core.parallel import on_fresh_stack, run_lanes
 from autograd.kernels import threads
 from autograd.kernels.loops import loops, pieces
 
-needs_loops = pytest.mark.skipif(loops.library() is None, reason="loops are not compiled here, or switched off")
+needs_loops = pytest.mark.skipif(loops.library is None, reason="loops are not compiled here, or switched off")
 NUMBERS = (1, 2, 3, 7)
 
 
@@ -202,13 +202,13 @@ def test_the_same_bits_for_any_number_of_threads(name, monkeypatch):
     monkeypatch.setattr(pieces, "PIECE", 256)
     monkeypatch.setattr(pieces, "PASS", 256)
     item = arguments(name, 1)[0][0].size
-    cut = getattr(pieces.InPieces(loops.library()), name)
+    cut = getattr(pieces.InPieces(loops.library), name)
     calls = []
     monkeypatch.setattr(pieces, "share", lambda some, count: (calls.append(len(some)), share(some, count)))
     scratch = [k for k, kind in enumerate(TABLE.get(name, "")) if kind == pieces.SCRATCH]
     for items in {1, 1023 // item, 1024 // item + 1, 2000 // item, 8000 // item + 3}:
         whole, rest = arguments(name, items)
-        getattr(loops.library(), name)(*whole, *rest)
+        getattr(loops.library, name)(*whole, *rest)
         for count in NUMBERS:
             arrays, _ = arguments(name, items)
             calls.clear()
@@ -224,7 +224,7 @@ def test_the_same_bits_for_any_number_of_threads(name, monkeypatch):
 @pytest.mark.parametrize("matrices, first", [(1, 0), (1, 5), (40, 0), (3, -1)])
 def test_causal_attention_in_pieces(matrices, first, monkeypatch):
     monkeypatch.setattr(pieces, "PIECE", 256)
-    cut, whole = pieces.InPieces(loops.library()), loops.library()
+    cut, whole = pieces.InPieces(loops.library), loops.library
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((matrices, 120, 16)).astype(np.float32)
     for count in NUMBERS:
@@ -296,7 +296,7 @@ def test_layer_norm_in_pieces_agrees_with_the_whole(monkeypatch):
 @needs_loops
 def test_an_error_of_a_loop_is_the_callers(monkeypatch):
     monkeypatch.setattr(pieces, "PIECE", 16)
-    cut = pieces.InPieces(loops.library())
+    cut = pieces.InPieces(loops.library)
     with number_of_threads(3), pytest.raises(TypeError):
         cut.gelu(np.ones(100, np.float32), np.ones(100, np.float32), 100, "one too many")
     assert settled()

@@ -149,7 +149,7 @@ def test_large_ones_in_blocks_and_channels_last():
     np.testing.assert_array_equal(gz.numpy(), want)
 
 
-@pytest.mark.skipif(loops.library() is None, reason="loops are not compiled here, or switched off")
+@pytest.mark.skipif(loops.library is None, reason="loops are not compiled here, or switched off")
 def test_a_large_gradient_is_kept_without_a_copy():
     """An array of 8 MB is in a block, and so does not own its memory."""
     x = ag.ones(1 << 20, dtype=ag.float64, requires_grad=True)

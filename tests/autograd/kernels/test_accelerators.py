@@ -14,7 +14,7 @@ from autograd.kernels.accelerators import Accelerator, is_enabled
 from autograd.kernels.onednn import onednn
 from autograd.kernels.products import column_sums, product
 
-needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
+needs_onednn = pytest.mark.skipif(onednn.library is None, reason="oneDNN is not installed or switched off")
 
 
 @functools.cache
@@ -35,8 +35,8 @@ def matrices(rows, columns, layout):
 @pytest.mark.parametrize("rows, inner, columns", [(64, 128, 96), (1, 1024, 1024), (1024, 1, 1024), (700, 800, 1)])
 @pytest.mark.parametrize("avx512", [True, False])
 def test_products_agree_with_numpy(left, right, rows, inner, columns, avx512, monkeypatch):
-    if onednn.library() is not None:
-        monkeypatch.setattr(onednn.library(), "avx512", avx512)
+    if onednn.library is not None:
+        monkeypatch.setattr(onednn.library, "avx512", avx512)
     x, y = matrices(rows, inner, left), matrices(inner, columns, right)
     expected = x.astype(np.float64) @ y.astype(np.float64)
     bound = 1e-6 * inner ** 0.5 * np.abs(x).max() * np.abs(y).max() * 4 + 1e-5 * np.abs(expected)
@@ -72,7 +72,7 @@ def test_a_broken_accelerator_is_said_so_once(caplog, monkeypatch):
 
     accelerator = Accelerator("onednn", broken, lambda: "here", "`pip install x` brings it", "NumPy is used instead")
     assert accelerator.state() == "not loaded yet, here"
-    assert accelerator.library() is None and accelerator.library() is None
+    assert accelerator.library is None and accelerator.library is None
     assert caplog.text.count("no such library") == 1 and accelerator.state() == "not used (OSError: no such library)"
 
 
@@ -184,7 +184,7 @@ def installed(site, record, library=None, content=None):
     if library is not None:
         library.parent.mkdir(parents=True, exist_ok=True)
         if content is None:
-            library.symlink_to(onednn.library()._name)
+            library.symlink_to(onednn.library._name)
         else:
             library.write_text(content)
     return site

@@ -14,7 +14,7 @@ from autograd.kernels.onednn import onednn
 from autograd.kernels.windows import WindowGeometry
 from autograd.nn import functional as F
 
-needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
+needs_onednn = pytest.mark.skipif(onednn.library is None, reason="oneDNN is not installed or switched off")
 AVX2 = 0x4                                           # of the bits of dnnl_cpu_isa_t
 
 
@@ -91,7 +91,7 @@ def test_a_weights_gradient_as_a_product_agrees_with_numpy(seed, monkeypatch):
         assert found.dtype == np.float32 and found.flags.c_contiguous
     monkeypatch.setattr(convolution.onednn, "conv_weight", lambda *_: None)          # as where oneDNN's own pass is slow
     monkeypatch.setattr(convolution, "_conv_weight", None)
-    if onednn.library() is not None:
+    if onednn.library is not None:
         found, total = convolution.conv_weight_bias(g, x, geometry, 1)
         close(found, expected)
         close(total, g.sum((0, *range(2, g.ndim))))
@@ -106,7 +106,7 @@ def test_who_makes_a_weights_gradient_depends_on_the_processor():
                                           geometry, groups)
         return plan is not None
 
-    library = onednn.library()
+    library = onednn.library
     only_avx2 = library.dnnl_get_effective_cpu_isa() & AVX2 and not library.avx512
     assert made(64, 32, 3) is not bool(only_avx2)
     assert made(32, 32, 3) and made(64, 8, 3) and made(64, 32, 1) and made(64, 64, 3, groups=2)

@@ -18,9 +18,8 @@ QUIET = {2: 0x200, 4: 0x400000, 8: 1 << 51}          # the bit that quiet nan ha
 @pytest.fixture(params=["compiled", "numpy"])
 def kernels(request, monkeypatch):
     if request.param == "numpy":
-        loops.library()
-        monkeypatch.setattr(loops, "_library", None)
-    elif loops.library() is None:
+        monkeypatch.setattr(loops, "library", None)
+    elif loops.library is None:
         pytest.skip("loops are not compiled here, or switched off")
 
 

@@ -9,7 +9,7 @@ from autograd.kernels import optimizer_steps
 from autograd.kernels.loops import FLOAT64, kernels_for, loops
 from autograd.nn import functional as F
 
-pytestmark = pytest.mark.skipif(loops.library() is None, reason="loops are not compiled here, or switched off")
+pytestmark = pytest.mark.skipif(loops.library is None, reason="loops are not compiled here, or switched off")
 OPTIMIZERS = {
     "adam": lambda p: optim.Adam(p, 0.01), "adam decay": lambda p: optim.Adam(p, 0.01, weight_decay=0.1),
     "adamw": lambda p: optim.AdamW(p, 0.01, betas=(0.8, 0.95)), "adamw up": lambda p: optim.AdamW(p, 0.01, maximize=True),
@@ -21,7 +21,7 @@ OPTIMIZERS = {
 
 @pytest.fixture
 def numpy_only(monkeypatch):
-    return lambda: monkeypatch.setattr(loops, "_library", None)
+    return lambda: monkeypatch.setattr(loops, "library", None)
 
 
 def trained(make):

@@ -35,7 +35,7 @@ def test_like_numpy(name, scale):
         same(mine(x, many), numpys(x, many))
 
 
-@pytest.mark.skipif(loops.library() is None, reason="loops are not compiled here, or switched off")
+@pytest.mark.skipif(loops.library is None, reason="loops are not compiled here, or switched off")
 def test_where_it_is_used():
     x = np.linspace(-5, 5, 2000, dtype=np.float32)
     for y, used in ((np.float32(0.7), True), (x[::-1].copy() + 9, True), (np.zeros(1, np.float32), False), (x[:1000], False)):

@@ -14,7 +14,7 @@ DTYPES = ["f4", "f8", "f2", "i8", "i4", "i2", "u1", "u4", "u8", "b1"]
 @pytest.fixture(params=["as installed", "NumPy"], autouse=True)
 def with_and_without(request, monkeypatch):
     if request.param == "NumPy":
-        monkeypatch.setattr(loops, "_library", None)
+        monkeypatch.setattr(loops, "library", None)
 
 
 def stable(a, dim, descending=False):

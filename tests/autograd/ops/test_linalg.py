@@ -256,7 +256,7 @@ LAYOUTS = {
 
 def libraries():
     """NumPy's LAPACK, NumPy without it, and SciPy's, whose integers have 32 bits, where that is installed."""
-    yield "found", lapack.library()
+    yield "found", lapack.library
     yield "absent", None
     try:
         import scipy.linalg._fblas as other
@@ -306,7 +306,7 @@ def test_triangular_systems_and_factors_of_any_layout(library, dtype, monkeypatc
 def test_zeros_on_the_diagonal_are_told_alike(monkeypatch):
     x = np.array([[[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]], np.eye(3)])
     infos, solutions = [], []
-    for library in (lapack.library(), None):
+    for library in (lapack.library, None):
         monkeypatch.setattr(kernel, "lapack_for", lambda *arrays, library=library: library)
         infos.append(kernel.lu_factor(x)[2].tolist())
         solutions.append(kernel.solve_triangular(np.array([[1.0, 2.0], [0.0, 0.0]]), np.ones((2, 1)), True, False))
@@ -337,7 +337,7 @@ def test_a_library_that_is_not_what_it_seems_is_not_used(change, monkeypatch):
             monkeypatch.setattr(Lapack, method, wrong)
     else:
         monkeypatch.setattr(ctypes, "CDLL", lambda *args: Other())
-    if lapack.library() is not None:
+    if lapack.library is not None:
         with pytest.raises((OSError, Missing), match="wrongly|known name"):
             load()
 

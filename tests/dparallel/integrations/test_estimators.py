@@ -55,7 +55,7 @@ def test_validation_and_search():
     assert is_classifier(best) and is_regressor(NeuralNetRegressor(Net))
 
 
-@pytest.mark.skipif(onednn.library() is None, reason="OpenBLAS's kernels for Haswell add up 6 of 12 rows otherwise")
+@pytest.mark.skipif(onednn.library is None, reason="OpenBLAS's kernels for Haswell add up 6 of 12 rows otherwise")
 @pytest.mark.parametrize("kind", [NeuralNetClassifier, NeuralNetRegressor])
 @pytest.mark.parametrize("hidden, rows, batch", [(16, 150, 32), (33, 333, 128), (257, 61, 16)])
 def test_a_prediction_does_not_depend_on_the_place_of_its_row(kind, hidden, rows, batch):

@@ -218,7 +218,7 @@ def test_evaluation_without_gradients_is_of_each_ranks_own_rows(comm):
 def test_ranks_on_unlike_processors_use_the_lowest_level(monkeypatch):
     """Rank 1 acts as a processor without AVX2."""
     comm = world()
-    monkeypatch.setattr(loops, "_library", loops.module(LEVELS[0 if comm.rank == 1 else loops.level()]))
+    monkeypatch.setattr(loops, "library", loops.module(LEVELS[0 if comm.rank == 1 else loops.level()]))
     DataParallel(nn.Linear(2, 2), comm=comm)                      # without reproducible= nothing changes
     assert (loops.level() == 0) == (comm.rank == 1)
     if comm.size == 2:
