@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...kernels.threads import number
 from ..ir import Op, Ref, Storage
 from .build import BuildError, Library, available
 from .emit import Loops, Matrices, module
@@ -42,8 +43,10 @@ class Native:
         self._arrays: dict[Storage, Array] = {}
         self._libraries = {"f4": product("f4"), "f8": product("f8")}
         self._uses = 0
+        self._threads = threads
         functions: dict[str, str] = {}
         stretches: list[list[str]] = []
+        used: list[dict[Any, int]] = []              # of each stretch: libraries, and multiplications of the largest product
         order: list[Any] = []
         self.kinds: list[tuple[str, list[str]]] = []     # loops and products, with the labels of their operations
         for item in items:
@@ -53,7 +56,8 @@ class Native:
             if not order or isinstance(order[-1], Call):
                 order.append(len(stretches))
                 stretches.append([])
-            stretches[-1] += self._item(item, functions, contract)
+                used.append({})
+            stretches[-1] += self._item(item, functions, contract, used[-1])
         self.text: str = module(functions, stretches)
         self._table = (ctypes.c_void_p * max(1, len(self._addresses)))(*self._addresses)
         self._library = Library(self.text, len(stretches)) if stretches else None
@@ -64,7 +68,11 @@ class Native:
             else:
                 step = self._library.steps[x]        # type: ignore[union-attr]
                 step.memory = self._table, self._block, self._arrays
-                self.parts.append((f"native {x}", partial(step, ctypes.addressof(self._table))))
+                call: Callable[[], Any] = partial(step, ctypes.addressof(self._table))
+                for library, work in used[x].items():
+                    if number() > 1:
+                        call = partial(library.run, call, work)
+                self.parts.append((f"native {x}", call))
         self.run: Callable[[], Any] = self.parts[0][1] if len(self.parts) == 1 else self._run
 
     def _run(self) -> None:
@@ -74,21 +82,23 @@ class Native:
 
     # --- calls of functions -----------------------------------------------------------------------------------------------
 
-    def _item(self, item: Any, functions: dict[str, str], contract: bool) -> list[str]:
+    def _item(self, item: Any, functions: dict[str, str], contract: bool, used: dict[Any, int]) -> list[str]:
         """The lines of a stretch that call the function of a group or product."""
         if isinstance(item, Group):
             loops = Loops(item, self._places, contract)
             arguments = [(s, loops.start[s]) for s in loops.pointers]
-            pointers = list(loops.functions)
+            pointers = [(name, libm(name)) for name in loops.functions]
             text = loops.text()
             self.kinds.append(("loop", [w.label for w in item.works]))
         else:
             assert isinstance(item, Product)
             kind = kind_of(item.out.dtype)
-            library = self._libraries[kind]
-            matrices = Matrices(item, library, contract)
+            matrices = Matrices(item, self._libraries[kind], contract, self._threads)
             arguments = [(x.storage, x.offset) for x in (item.out, item.a, item.b)]
-            pointers = [] if matrices.small else [f"product {kind}"]
+            pointers = []
+            if matrices.library is not None:
+                pointers = [(f"{name} {kind}", address) for name, address in matrices.library.addresses.items()]
+                used[matrices.library] = max(used.get(matrices.library, 0), matrices.work)
             text = matrices.text()
             self.kinds.append(("product", [item.label]))
         name = functions.setdefault(text, f"k{len(functions)}")
@@ -96,9 +106,7 @@ class Native:
         values = []
         for storage, start in arguments:
             values.append(self._pointer(storage, start * storage.dtype.itemsize, lines))
-        for pointer in pointers:
-            address = self._libraries[pointer[8:]].address if pointer.startswith("product ") else libm(pointer)   # type: ignore[union-attr]
-            values.append(self._entry(pointer, address, lines))
+        values += [self._entry(name, address, lines) for name, address in pointers]
         return [*lines, f"  call void @{name}({', '.join(f'ptr {v}' for v in values)})"]
 
     def _new(self, lines: list[str], text: str) -> str:
@@ -132,6 +140,8 @@ class Native:
         """A view of what the program has there: of a temporary, one that is kept; the array keeps the memory alive."""
         storage = ref.storage
         strides = tuple([s * ref.dtype.itemsize for s in ref.strides])
+        if not storage.size:
+            return np.empty(ref.shape, ref.dtype)
         if storage.array is not None:
             memory = self._arrays.get(storage, storage.array)
             flat = np.lib.stride_tricks.as_strided(memory, (storage.size,), (ref.dtype.itemsize,))

@@ -19,6 +19,7 @@ from importlib import import_module, util
 from typing import Any
 
 from ...base.environment import environment
+from .compiler import NO_FILE, compiled
 
 VERSION = "1"                        # of what the text of a program means
 KEPT = 512                           # files in the folder
@@ -137,7 +138,6 @@ class Library:
         self.compiled = True
         made = compile_in_child(text, "-")
         if made is None:                             # no process can be started, or it has no memory
-            from .compiler import compiled
             made = compiled(text)
         return loaded(made)
 
@@ -172,7 +172,7 @@ def compile_in_child(text: str, output: str) -> bytes | None:
         return None
     if not done.returncode:
         return done.stdout
-    if b"OSError" in done.stderr or b"PermissionError" in done.stderr or done.returncode < 0:
+    if done.returncode == NO_FILE or done.returncode < 0:
         return None
     raise BuildError(f"LLVM refused a program: {done.stderr.decode(errors='replace').strip()[-2000:]}")
 

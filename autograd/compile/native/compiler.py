@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+NO_FILE = 3                          # the exit status if the output can't be written
+
 
 def compiled(text: str) -> bytes:
     """The object file of LLVM's text, for this processor."""
@@ -80,4 +82,8 @@ def main(output: str, folder: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except OSError as error:
+        print(error, file=sys.stderr)
+        sys.exit(NO_FILE)

@@ -318,16 +318,17 @@ class Loops(Function):
 
 
 class Matrices(Function):
-    """The function of a product, or of a stack of them. Its last argument is the library's function."""
+    """The function of a product, or of a stack of them. Its last arguments are the library's functions."""
 
-    def __init__(self, product: Product, library: Any, contract: bool) -> None:
+    def __init__(self, product: Product, library: Any, contract: bool, threads: int) -> None:
         super().__init__(contract)
         out, a, b = product.out, product.a, product.b
         (m, n), k = out.shape[-2:], a.shape[-1]
         self.kind = kind_of(out.dtype)
         lead = out.shape[:-2]
         rows = int(np.prod(lead, dtype=np.int64))
-        self.small = m * n * k <= TINY or library is None
+        self.work = m * n * k
+        self.library = library if self.work > TINY else None
         self.i = self.open(rows) if rows > 1 else "0"
         where = []
         for name, x in (("o", out), ("a", a), ("b", b)):
@@ -340,16 +341,17 @@ class Matrices(Function):
                     terms.append((q, d, s))
                 q *= d
             where.append(self.element(self.kind, f"%{name}", self.row(self.i, terms, rows)))
-        if self.small:
+        if self.library is None:
             self.loop(where, out, a, b)
         else:
-            library.call(self, self.kind, (m, n, k), where, layout(a), layout(b), n if m == 1 else out.strides[-2])
+            step = n if m == 1 else out.strides[-2]
+            library.call(self, self.kind, (m, n, k), where, layout(a), layout(b), step, threads)
         if rows > 1:
             self.close()
 
     def text(self) -> str:
         """All but the name."""
-        more = "" if self.small else ", ptr %f"
+        more = "".join(f", ptr %{name}" for name in self.library.addresses) if self.library else ""
         return f"(ptr noalias %o, ptr %a, ptr %b{more}) #0 {{\nentry:\n{self.body()}\n  ret void\n}}\n"
 
     def loop(self, where: list[str], out: Ref, a: Ref, b: Ref) -> None:

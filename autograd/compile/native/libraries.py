@@ -5,13 +5,16 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...kernels import choose
-from ...kernels.openblas import openblas
+from ...kernels.onednn.openmp import using
+from ...kernels.openblas import few, openblas
+from ...kernels.threads import WIDE
 
 if TYPE_CHECKING:
     from .emit import Function
@@ -24,14 +27,23 @@ class OneDnn:
     """oneDNN's sgemm."""
 
     def __init__(self, library: Any) -> None:
-        self.address: int = address_of(library.dnnl_sgemm)
+        self._library = library
+        self.addresses: dict[str, int] = {"sgemm": address_of(library.dnnl_sgemm)}
+        if not library.single:                       # before each product: for how many threads it is large enough
+            self.addresses["threads"] = address_of(library.set_threads)
 
-    def call(self, f: Function, kind: str, sizes: tuple[int, int, int], where: list[str], left: Any, right: Any,
-             step: int) -> None:
+    def run(self, call: Callable[[], Any], work: int) -> None:
+        """A call that sets threads, which are put back."""
+        using(self._library, 1, call)
+
+    def call(self, f: Function, kind: str, sizes: tuple[int, int, int], where: list[str], left: Any,
+             right: Any, step: int, threads: int) -> None:
         """The instruction of one product."""
         m, n, k = sizes
-        f.lines.append(f"  call i32 %f(i8 signext {ord(left[0])}, i8 signext {ord(right[0])}, i64 {m}, i64 {n}, i64 {k}, "
-                       f"float 1.0, ptr {where[1]}, i64 {left[1]}, ptr {where[2]}, i64 {right[1]}, float 0.0, "
+        if "threads" in self.addresses:
+            f.lines.append(f"  call void %threads(i32 {threads if m * n * k >= WIDE else 1})")
+        f.lines.append(f"  call i32 %sgemm(i8 signext {ord(left[0])}, i8 signext {ord(right[0])}, i64 {m}, i64 {n}, "
+                       f"i64 {k}, float 1.0, ptr {where[1]}, i64 {left[1]}, ptr {where[2]}, i64 {right[1]}, float 0.0, "
                        f"ptr {where[0]}, i64 {step})")
 
 
@@ -39,16 +51,21 @@ class Blas:
     """sgemm or dgemm of the OpenBLAS that NumPy has loaded."""
 
     def __init__(self, function: Any, integer: str) -> None:
-        self.address: int = address_of(function)
+        self.addresses: dict[str, int] = {"gemm": address_of(function)}
         self.integer: str = integer
 
-    def call(self, f: Function, kind: str, sizes: tuple[int, int, int], where: list[str], left: Any, right: Any,
-             step: int) -> None:
+    def run(self, call: Callable[[], Any], work: int) -> None:
+        """A call whose largest product has so many multiplications."""
+        with few(work):
+            call()
+
+    def call(self, f: Function, kind: str, sizes: tuple[int, int, int], where: list[str], left: Any,
+             right: Any, step: int, threads: int) -> None:
         """The instruction of one product."""
         t, i = "float" if kind == "f4" else "double", self.integer
         order = ", ".join(f"i32 {111 if x[0] == 'N' else 112}" for x in (left, right))
         counts = ", ".join(f"{i} {x}" for x in sizes)
-        f.lines.append(f"  call void %f(i32 101, {order}, {counts}, {t} 1.0, ptr {where[1]}, {i} {left[1]}, "
+        f.lines.append(f"  call void %gemm(i32 101, {order}, {counts}, {t} 1.0, ptr {where[1]}, {i} {left[1]}, "
                        f"ptr {where[2]}, {i} {right[1]}, {t} 0.0, ptr {where[0]}, {i} {step})")
 
 
