@@ -5,14 +5,13 @@ The calls are added to the program only if they are all that the rule does (`com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .calls import Array, Call, Location, Value, location, root_of
-from .inline import NotInlinable, as_plain, recording
+from .inline import NotInlinable, Watched, as_plain, recording
 
 if TYPE_CHECKING:
     from .values import Values
@@ -23,6 +22,8 @@ class Attempt:
 
     def __init__(self, tracer: Values) -> None:
         self.tracer = tracer
+        self.apart: bool = tracer.apart
+        self.copies: dict[Any, Any] = tracer.copies  # of functions, instrumented
         self.calls: list[Call] = []
         self.values: list[Value] = []                # results of the calls, and views of them
         self._by_location: dict[Location, Value] = {}
@@ -32,7 +33,9 @@ class Attempt:
         before, recording.attempt = recording.attempt, self
         try:
             return rule()
-        except (NotInlinable, TypeError, ValueError, AttributeError, RuntimeError, IndexError):
+        except (NotInlinable, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
+            if self.apart:
+                self.tracer.note_whole(error)
             return None
         finally:
             recording.attempt = before
@@ -64,37 +67,96 @@ class Attempt:
             call.outs = [self._value(made, call)]
 
     def _value(self, array: Array, maker: Call | None) -> Value:
+        assert type(array) is np.ndarray
         value = self._by_location[location(array)] = Value(-1, array, maker)
         self.values.append(value)
         return value
 
+    def owns(self, value: Any) -> bool:
+        """Whether a Value is the rule's own, not one of the step's."""
+        return isinstance(value, Value) and value.number < 0
+
     def is_known(self, x: object) -> bool:
-        """Whether x is an array that has a value, see lookup()."""
-        return isinstance(x, np.ndarray) and self.lookup(as_plain(x)) is not None
+        """Whether x is an array that has a value, see lookup(); or a constant of a rule that is taken apart."""
+        return isinstance(x, np.ndarray) and (
+            (self.apart and (not isinstance(x, Watched) or not x.size)) or self.lookup(as_plain(x)) is not None)
 
     def reproduces(self, out: object, expected: Array) -> bool:
-        """Whether `out` is a result of the recorded calls, and bitwise what the rule itself has returned."""
-        value = self._by_location.get(location(out)) if isinstance(out, np.ndarray) else None
-        return value is not None and value.maker is not None and identical(as_plain(out), expected)
+        """Whether `out` is a result of the recorded calls, and bitwise what the rule itself has returned; up to rounding
+        where rules are taken apart, and then it may be a view of a result."""
+        if not isinstance(out, np.ndarray):
+            return False
+        plain = as_plain(out)
+        if self.apart and not plain.size:
+            return self.matches(plain, expected)
+        value = self._by_location.get(location(plain))
+        if self.apart and value is None:
+            base = next((v for v in self.values if v.maker is not None and root_of(v.array) is root_of(plain)), None)
+            value = None if base is None else self._value(plain, base.maker)
+        return value is not None and value.maker is not None and self.matches(plain, expected)
 
-    def commit(self, replaced: Mapping[Location, Array] = MappingProxyType({})) -> None:
-        """Add the calls to the program. `replaced` maps the location of an array of the attempt to the array with which the
-        step continues."""
+    def matches(self, one: Array | None, two: Array | None) -> bool:
+        """Whether two results are the same: to the bit, or where rules are taken apart up to rounding."""
+        return close(one, two) if self.apart else identical(one, two)
+
+    def commit(self, replaced: Sequence[tuple[Any, Array]] = ()) -> dict[Location, Array]:
+        """Add the calls to the program. replaced: results of the attempt, each with the array with which the step continues.
+        If that lies otherwise in memory, it is a recorded copy. Returns these arrays by the results' locations."""
+        places: dict[Location, Array] = {}
+        for got, made in replaced:
+            if not made.size:
+                continue
+            if laid_alike(got, made):
+                places[location(got)] = made
+            else:
+                call = Call(np.array, (self.lookup(as_plain(got)),), label="copy")
+                self.append(call, made)
         tracer = self.tracer
         for call in self.calls:
             for a in call.args:
                 if isinstance(a, Value):
                     a.uses += 1
+        roots = {id(root_of(got := self._by_location[where].array)): (root_of(got), root_of(made))
+                 for where, made in places.items()} if self.apart else {}
         for value in self.values:
-            value.array = replaced.get(location(value.array), value.array)
+            kept = places.get(location(value.array))
+            if kept is None and id(root_of(value.array)) in roots:           # it shares the memory of one that is replaced
+                kept = laid_over(value.array, *roots[id(root_of(value.array))])
+            value.array = value.array if kept is None else kept
             tracer.register(value)
         tracer.calls.extend(self.calls)
+        return places
 
     def commit_gradients(self, grads: Sequence[Array | None]) -> list[Array | None]:
         """Add the calls to the program, and return the gradients as plain arrays."""
-        values = [None if x is None else self.lookup(as_plain(x)) for x in grads]
+        values = [None if x is None else self.lookup(as_plain(x)) or as_plain(x) for x in grads]
         self.commit()
-        return [None if v is None else v.array for v in values]
+        return [v.array if isinstance(v, Value) else v for v in values]
+
+
+def laid_alike(one: Array, two: Array) -> bool:
+    """Whether two arrays of one shape have the same strides where there is more than one element."""
+    return all(n == 1 or s == t for n, s, t in zip(one.shape, one.strides, two.strides, strict=True))
+
+
+def laid_over(array: Array, old: Array, new: Array) -> Array | None:
+    """The array of another memory, of the same size, that lies in it as `array` lies in the old one."""
+    if old.nbytes != new.nbytes:
+        return None
+    at = array.__array_interface__["data"][0] - old.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, new, at, array.strides)
+
+
+def close(one: Array | None, two: Array | None) -> bool:
+    """Whether two arrays have the same shape and dtype, and elements that differ by rounding; or both are None."""
+    if one is None or two is None:
+        return one is two
+    if one.shape != two.shape or one.dtype != two.dtype:
+        return False
+    if one.dtype.kind not in "fc":
+        return bool((one == two).all())
+    scale = np.abs(two[np.isfinite(two)]).max(initial=0)
+    return bool(np.allclose(one, two, 1e-4, 1e-5 * float(scale), equal_nan=True))
 
 
 def identical(one: Array | None, two: Array | None) -> bool:

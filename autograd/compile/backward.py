@@ -12,8 +12,8 @@ from ..core.function import FunctionNode
 from ..core.graph import Node
 from ..core.interceptors import without_watcher
 from ..core.tensor import Tensor
-from .attempt import Attempt, identical
-from .calls import Array, Call, Constant, location
+from .attempt import Attempt
+from .calls import Array, Call, Constant, Value, effect, location
 from .errors import TraceError
 from .forward import Forward
 from .gradients import Gradients
@@ -45,7 +45,7 @@ class Backward(Forward):
             except TraceError:
                 pass
             self._rollback(*mark)
-        elif runner is None or (getattr(runner, "inlined", False) and isinstance(g, np.ndarray)):
+        elif runner is None or (getattr(runner, "inlined", False) and (self.apart or isinstance(g, np.ndarray))):
             grads = self._inline_rule(node, g) if runner is None else self._inline_backward(runner, node, g)
             if grads is not None:
                 return grads
@@ -53,12 +53,15 @@ class Backward(Forward):
             grads = [np.asarray(x) if isinstance(x, np.generic) else x for x in node.run(g, False)]
         gs = tuple(self.argument(x) for x in (g if node.outputs > 1 else (g,)))
         if runner is None:
+            pinned: list[Value] = []
             saved_values = node.saved if isinstance(node.saved, tuple) else ()
             for saved in (*saved_values, *vars(node).values()):
                 array = getattr(saved, "array", saved)
                 if isinstance(array, np.ndarray):
                     self.fixed(array)
+                    pinned.append(self.operand(array))
             call = Call(backward_of(node), gs, label=node.name())
+            call.pinned = pinned
         else:
             call = Call(runner.backward(node), gs, label=f"{node.name()}")
         call.single = False
@@ -68,39 +71,42 @@ class Backward(Forward):
             call.outs.append(self.value(grad, call) if isinstance(grad, np.ndarray) and not known else None)
         return grads
 
-    def _inline_backward(self, runner: OperationReplay, node: Node, g: Array) -> Any:
+    def _inline_backward(self, runner: OperationReplay, node: Node, g: Any) -> Any:
         """Record an inlined Operation's backward as NumPy calls: its gradients, or None where it must stay one call."""
-        backward = runner.backward(node, instrumented)
-        watched = watched_values(runner.ctx.saved)
-        runner.ctx.edges = tuple([None if edge is None else True for edge in node.edges])
-        unwatched, runner.ctx.saved = runner.ctx.saved, watched
-        attempt = Attempt(self)
-        self.operand(g)
-        grads = attempt.run(lambda: backward(g.view(Watched)))
-        runner.ctx.saved = unwatched
+        ctx, attempt = runner.ctx, Attempt(self)
+        unwatched, attributes = ctx.saved, {n: v for n, v in vars(ctx).items() if arrays_in(v)}
+        ctx.edges = tuple([None if edge is None else True for edge in node.edges])
+        gs = [None if x is None else self.operand(x).array.view(Watched) for x in (g if isinstance(g, list) else [g])]
+
+        def rule() -> Any:
+            ctx.saved = watched_values(unwatched)
+            vars(ctx).update({name: watched_values(value) for name, value in attributes.items()})
+            return runner.backward(node, instrumented)(*gs)
+
+        grads = attempt.run(rule)
+        ctx.saved = unwatched
+        vars(ctx).update(attributes)
         if not self._matches_node(attempt, grads, node, g):
-            for array in arrays_in(unwatched):
+            for array in arrays_in((unwatched, *attributes.values())):
                 self.fixed(array)
             return None
         return attempt.commit_gradients(grads)
 
-    def _matches_node(self, attempt: Attempt, grads: Sequence[Array | None] | None, node: Node, g: Array) -> bool:
-        """Whether an attempt's gradients are bitwise those of the node itself, and come from recorded calls."""
+    def _matches_node(self, attempt: Attempt, grads: Sequence[Array | None] | None, node: Node, g: Any) -> bool:
+        """Whether an attempt's gradients are those of the node itself, and come from recorded calls."""
         if grads is None or not all(x is None or attempt.is_known(x) for x in grads):
             return False
         with without_watcher():
             wanted = node.run(g, False)
-        return len(wanted) == len(grads) and all(identical(as_plain(x), None if y is None else np.asarray(y))
+        return len(wanted) == len(grads) and all(attempt.matches(as_plain(x), None if y is None else np.asarray(y))
                                                  for x, y in zip(grads, wanted, strict=True))
 
     def _inline_rule(self, node: Node, g: Any) -> Any:
         """Record the rules of a declared operation as NumPy calls: the gradients, or None where it must stay one call."""
         if not isinstance(g, np.ndarray) or node.outputs > 1:
             return None
-        self.operand(g)
-        attempt = Attempt(self)
-        other = watched_twin(node)
-        grads = attempt.run(lambda: other.run(g.view(Watched), False))
+        watched, attempt = self.operand(g).array.view(Watched), Attempt(self)
+        grads = attempt.run(lambda: watched_twin(node).run(watched, False))
         return attempt.commit_gradients(grads) if self._matches_node(attempt, grads, node, g) else None
 
     def record_sum(self, pending: Array, value: Array) -> Array:
@@ -113,14 +119,14 @@ class Backward(Forward):
         """Count the gradient of a leaf that has a counter, now and in replays."""
         with without_watcher():
             count(leaf)
-        self.calls.append(Call(count, (Constant(leaf),), label="count"))
+        self.calls.append(effect(Call(count, (Constant(leaf),), label="count")))
 
     def end_pass(self, backward_pass: BackwardPass) -> None:
         """Call the callbacks of a pass whose nodes have run, now and in replays."""
         with without_watcher():
             while backward_pass.callbacks:
                 backward_pass.callbacks.pop(0)()
-        self.calls.append(Call(end_of_pass, (), label="end_of_pass"))
+        self.calls.append(effect(Call(end_of_pass, (), label="end_of_pass")))
         self.gradients.rescan()
 
 

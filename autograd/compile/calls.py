@@ -38,7 +38,8 @@ class Value:
 class Call:
     """One call of the program: function(*args, **settings), where Values stand for their arrays."""
 
-    __slots__ = ("args", "function", "label", "line", "optional", "out", "outs", "settings", "single")
+    __slots__ = ("args", "checks", "draws", "effect", "function", "label", "line", "optional", "out", "outs", "pinned",
+                 "settings", "single")
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any] | None = None, *,
                  label: str = "") -> None:
@@ -50,7 +51,17 @@ class Call:
         self.single: bool = True                     # returns its one output, not a sequence of them
         self.out: str = out_of(function, self.settings)
         self.optional: bool = False                  # it only reads: dropped where its result is not used
+        self.checks: bool = False                    # it only raises an error where arguments have other values
+        self.draws: bool = False                     # it reads no array: it may draw random numbers
+        self.effect: bool = False                    # it may read and write what Python reaches, not its arguments alone
+        self.pinned: list[Value] = []                # what it reads from the memory of the recording, beside its arguments
         self.line: str = user_line()
+
+
+def effect(call: Call) -> Call:
+    """The call, marked as an effect."""
+    call.effect = True
+    return call
 
 
 def out_of(function: Callable[..., Any], settings: dict[str, Any]) -> str:

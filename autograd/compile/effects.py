@@ -15,6 +15,9 @@ from .errors import TraceError
 from .gradients import Gradients
 from .values import Values
 
+# primitives of these modules read their arguments and a generator, no more
+PURE = ("autograd.ops.", "autograd.modes.random")
+
 
 def assign_parts(array: Array, *parts_and_source: Any) -> None:
     """array[parts] = source, with the source as the last argument: a call whose arguments are single arrays."""
@@ -27,8 +30,8 @@ class Effects(Values):
 
     gradients: Gradients
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, apart: bool = False) -> None:
+        super().__init__(apart)
         self.written: set[int] = set()               # numbers of the values that the step writes to
 
     def value_read(self, what: str) -> None:
@@ -74,14 +77,17 @@ class Effects(Values):
     def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call that replays repeat, with the same arrays."""
         self.gradients.record_unseen()
-        for array in arrays_of((*args, *kwargs.values())):
-            self.fixed(array)
+        pinned = [self.operand(self.fixed(array)) for array in arrays_of((*args, *kwargs.values()))]
         with without_watcher():
             out = function(*args, **kwargs)
         run = function
         if isinstance(out, np.generic):              # argmax of a vector: a 0-d array, which has a location
             out, run = np.asarray(out), lambda *a, **k: np.asarray(function(*a, **k))
         call = Call(run, args, kwargs)
+        call.pinned = pinned
+        call.effect = not getattr(function, "__module__", PURE[0]).startswith(PURE)
+        call.draws = not pinned and not call.effect
+        call.checks = out is None and not call.effect
         call.settings = {key: Constant(a) for key, a in kwargs.items()}
         call.args = tuple(Constant(a) if isinstance(a, (np.ndarray, Tensor)) else a for a in args)
         array = out.array if isinstance(out, Tensor) else out
@@ -106,7 +112,9 @@ class Effects(Values):
                                  "recorded; call the step itself for such a batch, or trace it with one")
 
         if answer:
-            self.calls.append(Call(ask, tuple(self.argument(a) for a in args), label=function.__name__))
+            call = Call(ask, tuple(self.argument(a) for a in args), label=function.__name__)
+            call.checks = True
+            self.calls.append(call)
         return answer
 
 

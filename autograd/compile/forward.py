@@ -12,22 +12,23 @@ from ..core.interceptors import without_watcher
 from ..core.operation import Operation, OperationNode
 from ..core.tensor import Tensor
 from .attempt import Attempt
-from .calls import Array, Call, location
+from .calls import Array, Call, Location, location
 from .errors import TraceError
-from .inline import Watched, arrays_in, as_plain, instrumented
+from .inline import Watched, arrays_in, as_plain, instrumented, observed_call
 from .nodes import FunctionReplay, OperationReplay, apply
 from .state import is_user_code
 from .values import Values
 
 SMALL = 1 << 16                      # elements: for larger arrays the overhead of calling a kernel does not count
+OPAQUE: set[Any] = set()                  # Operations that native programs call as a whole
 DIRECT_ACCESS = {"array", "data", "numpy"}           # attributes of a Tensor that expose its memory
 
 
 class Forward(Values):
     """Records declared operations, Operations and Functions; see core/primitive.py for the events."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, apart: bool = False) -> None:
+        super().__init__(apart)
         self._nodes: dict[Node, Any] = {}            # nodes of Operations and Functions: the objects that replay them
         self._entering = False
 
@@ -47,6 +48,10 @@ class Forward(Values):
 
     def compute(self, forward: Callable[..., Any], args: tuple[Any, ...], made: Array) -> None:
         """Record made = forward(*args): as NumPy calls if possible, else as one call."""
+        if self.apart:
+            for a in args:                           # first of all, so that a view of one is found to be one
+                if isinstance(a, np.ndarray):
+                    self.operand(a)
         if self.find(made) is not None:
             return                                   # a view of a fixed value, or an array that has a value
         if isinstance(forward, np.ufunc) or not self._inline_call(forward, args, made):
@@ -57,10 +62,10 @@ class Forward(Values):
         """Try to record a call as the NumPy calls that it makes; whether that was possible."""
         arrays = tuple(a.view(Watched) if isinstance(a, np.ndarray) else a for a in args)
         attempt = Attempt(self)
-        out = attempt.run(lambda: instrumented(function)(*arrays))
+        out = attempt.run(lambda: observed_call(function, *arrays) if self.apart else instrumented(function)(*arrays))
         if not attempt.reproduces(out, made):
             return False
-        attempt.commit({location(out): made})
+        attempt.commit([(out, made)])
         return True
 
     def operated(self, operation: type[Operation], node: OperationNode, args: tuple[Any, ...], arrays: list[Any],
@@ -70,29 +75,34 @@ class Forward(Values):
         for x in args:
             self.guard(x)
         outs = out if isinstance(out, tuple) else (out,)
-        known = [self._by_location.get(location(o.array)) for o in outs]
         runner = OperationReplay(operation, node)
-        if known == [None] and self._inline_operation(operation, runner, arrays, settings, outs[0]):
-            if outs[0].edge is not None and outs[0].edge[0] is node:
-                self._nodes[node] = runner
-            self._note_tensors(outs)
-            return
-        values = tuple(self.argument(a) for a in arrays)
-        settings = {name: self.argument(v) if isinstance(v, np.ndarray) else v for name, v in settings.items()}
-        call = Call(runner.forward, values, settings, label=operation.__name__)
-        call.single = not isinstance(out, tuple)
-        self.calls.append(call)
-        call.outs = [self.value(o.array, call) if k is None else None for o, k in zip(outs, known, strict=True)]
+        if self.apart:
+            for a in arrays:                         # first of all, so that a view of one is found to be one
+                if isinstance(a, np.ndarray):
+                    self.operand(a)
+        known = [self.find(o.array) if self.apart else self._by_location.get(location(o.array)) for o in outs]
+        if self.apart and None not in known and all(o.array.size for o in outs):        # views: of no call
+            operation.forward(runner.empty_ctx(), *arrays, **settings)
+            runner.inlined = True
+        elif None not in known or (len(known) > 1 and not self.apart) or not self._inline_operation(
+                operation, runner, arrays, settings, outs):
+            values = tuple(self.argument(a) for a in arrays)
+            settings = {name: self.argument(v) if isinstance(v, np.ndarray) else v for name, v in settings.items()}
+            call = Call(runner.forward, values, settings, label=operation.__name__)
+            call.single = not isinstance(out, tuple)
+            self.calls.append(call)
+            call.outs = [self.value(o.array, call) if k is None else None for o, k in zip(outs, known, strict=True)]
         if any(o.edge is not None and o.edge[0] is node for o in outs):
             self._nodes[node] = runner
         self._note_tensors(outs)
 
     def _inline_operation(self, operation: type[Operation], runner: OperationReplay, arrays: list[Any],
-                          settings: dict[str, Any], out: Tensor) -> bool:
-        """Try to record a small Operation as the NumPy calls that its forward makes. Its ctx keeps what this run saved."""
-        made = out.array
-        if any(holds_array(value) or callable(value) for value in settings.values()) or any(
-                isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, made)):
+                          settings: dict[str, Any], outs: tuple[Tensor, ...]) -> bool:
+        """Try to record an Operation as the NumPy calls that its forward makes: a small one, if rules are not taken apart.
+        Its ctx keeps what this run saved."""
+        made = [o.array for o in outs]
+        if operation in OPAQUE or any(holds_array(value) or callable(value) for value in settings.values()) or (
+                not self.apart and any(isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, *made))):
             return False
         for a in arrays:
             if isinstance(a, np.ndarray):
@@ -100,23 +110,22 @@ class Forward(Values):
         watched = [a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays]
         attempt = Attempt(self)
         got = attempt.run(lambda: instrumented(operation.forward)(runner.empty_ctx(), *watched, **settings))
+        gots = got if isinstance(got, tuple) else (got,)
         ctx = runner.ctx
-        if not attempt.reproduces(got, made) or any(holds_array(v) for n, v in vars(ctx).items()):
+        if len(gots) != len(made) or not all(map(attempt.reproduces, gots, made)):
             return False
-        if not all(attempt.is_known(v) for v in arrays_in(ctx.saved)):
+        kept = [ctx.saved] if not self.apart else [ctx.saved, *vars(ctx).values()]
+        if not self.apart and any(holds_array(v) for v in vars(ctx).values()):
             return False
-        attempt.commit({location(got): made})
-        ctx.saved = self._plain_saved(ctx.saved, got, made)
+        if not all(attempt.is_known(v) for saved in kept for v in arrays_in(saved)):
+            return False
+        replaced = attempt.commit([*zip(gots, made, strict=True)])
+        ctx.saved = plain_saved(ctx.saved, replaced)
+        for name, value in vars(ctx).items():
+            if arrays_in(value):
+                vars(ctx)[name] = plain_saved(value, replaced)
         runner.inlined = True
         return True
-
-    def _plain_saved(self, saved: Any, got: Array, made: Array) -> Any:
-        """Saved values as plain arrays, where the result of the attempt is replaced by that of the step itself."""
-        if isinstance(saved, tuple):
-            return tuple([self._plain_saved(v, got, made) for v in saved])
-        if not isinstance(saved, np.ndarray):
-            return saved
-        return made if location(saved) == location(got) else as_plain(saved)
 
     def entered(self) -> bool:
         """Whether apply() is called by function(), below; tested once per call."""
@@ -152,11 +161,10 @@ class Forward(Values):
         node = next((o.edge[0] for o in tensors if o.edge is not None), None)
         if node is not None and getattr(node, "dirty", None):
             self.refuse(f"{cls.__name__} writes to its inputs (mark_dirty)")
-        for x in args:
-            if isinstance(x, Tensor):
-                self.fixed(x.array)
+        pinned = [self.operand(self.fixed(x.array)) for x in args if isinstance(x, Tensor)]
         runner = FunctionReplay(cls, args, settings)
         call = Call(runner.forward, (), label=cls.__name__)
+        call.pinned = pinned
         call.single = len(tensors) == 1
         known = [self._by_location.get(location(t.array)) if t.array.size else None for t in tensors]
         self.calls.append(call)
@@ -165,6 +173,13 @@ class Forward(Values):
             self._nodes[node] = runner
         self._note_tensors(tuple(tensors))
         return out
+
+
+def plain_saved(saved: Any, replaced: dict[Location, Array]) -> Any:
+    """Saved values as plain arrays, where results of the attempt are replaced by those of the step itself."""
+    if isinstance(saved, (tuple, list)):
+        return tuple([plain_saved(v, replaced) for v in saved])
+    return replaced.get(location(saved), as_plain(saved)) if isinstance(saved, np.ndarray) else saved
 
 
 def holds_array(value: object) -> bool:

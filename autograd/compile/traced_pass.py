@@ -9,7 +9,7 @@ from typing import Any
 from ..core.engine import BackwardPass, running
 from ..core.graph import Node
 from ..core.tensor import AccumulateGrad
-from .calls import Array, Call, Constant
+from .calls import Array, Call, Constant, effect
 
 
 class ReplayedPass(BackwardPass):
@@ -48,7 +48,7 @@ class TracedPass(BackwardPass):
         self.tracer: Any = tracer  # counters that were notified of the pass
         self.started: set[Any] = set[Any]()
         self._always: list[Any] = []
-        tracer.calls.append(Call(begin_pass, (Constant(self._always),), label="begin_pass"))
+        tracer.calls.append(effect(Call(begin_pass, (Constant(self._always),), label="begin_pass")))
 
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order, then the callbacks."""
@@ -80,7 +80,7 @@ class TracedPass(BackwardPass):
         counter = None if leaf.variable.hooks is None else leaf.variable.hooks.counter
         if counter is not None and counter not in self.started:
             self.started.add(counter)
-            self.tracer.calls.append(Call(start_counter, (Constant(leaf.variable),), label="start_counter"))
+            self.tracer.calls.append(effect(Call(start_counter, (Constant(leaf.variable),), label="start_counter")))
             self.tracer.gradients.rescan()             # the reducer has set aside gradients that it averages separately
         self.tracer.gradients.deliver(leaf.variable, g)
 

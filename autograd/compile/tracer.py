@@ -19,8 +19,8 @@ class Tracer(Backward, Effects, Interceptor):
 
     sees_calls = True
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, apart: bool = False) -> None:
+        super().__init__(apart)
         self.gradients: Gradients = Gradients(self)
         self.returned: Nest = Nest(())               # what the step returned
         self.results: list[Value] = []               # of the tensors in it
