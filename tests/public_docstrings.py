@@ -39,9 +39,9 @@ FIELDS = {"accumulate_grad", "accumulator", "array", "base", "collects", "counte
 INSIDE = {f"{owner}.{name}" for owner, names in {
     "Node": "run run_in_place joined custom_push sources ensure_hooks", "FunctionNode": "run custom_push sources",
     "Function": "records", "TensorBase": "accumulate_grad",
-    "Elementwise": "arrays numbers rule formula check_state", "OneByOne": "update", "Optimizer": "check_state",
+    "Elementwise": "arrays numbers rates update runs formula check_state", "OneByOne": "update", "Optimizer": "check_state",
     **dict.fromkeys(("ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "Adamax", "LAMB", "LARS", "Muon", "NAdam", "RAdam",
-                     "RMSprop", "Rprop", "SGD"), "arrays numbers rule formula update"),
+                     "RMSprop", "Rprop", "SGD"), "arrays numbers rates formula update"),
     "CyclicLR": "scale_fn", "SWALR": "anneal_func", "ReduceLROnPlateau": "is_better", "SequentialLR": "recursive_undo",
     "RNNBase": "check_input get_expected_hidden_size check_hidden_size check_forward_args permute_hidden",
     "LSTM": "get_expected_cell_size check_forward_args permute_hidden", "MultiheadAttention": "merge_masks",
@@ -59,7 +59,7 @@ INSIDE = {f"{owner}.{name}" for owner, names in {
     **dict.fromkeys(("Barrier", "CopyToRanks", "ReduceFromRanks"), "forward backward"), "Reduction": "combine",
     "ZeroRedundancyOptimizer": "stepped_by", "ParameterSlice": "joins norm_over_ranks", "DataParallel": "before_recording",
 }.items() for name in names.split()}
-INSIDE.add("_function_rule")                          # Function.batched, which vmap looks up
+INSIDE |= {"_function_rule", "adam", "sgd"}            # Function.batched, which vmap looks up; Adam.update, SGD.update
 INSIDE_BASES = ("Interceptor", "Collective", "Partnered", "Reducer", "ShardedReducer")   # all methods but apply() and start()
 NEED_COMPILED_CORE = {"autograd.profiler.predict_memory"}
 # Names whose examples need a package or system that need not be there: they run where it is.

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..kernels.optimizer_steps import Rate, descent
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, direction
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -36,23 +37,24 @@ class Adadelta(Elementwise):
         """Running means of squared gradients and of squared steps."""
         return {"square_avg": 0.0, "acc_delta": 0.0}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
         numbers["step"] += 1
-        lr, rho, eps = number(group["lr"]), group["rho"], group["eps"]
+        rho = number(group["rho"])
+        return {"lr": number(group["lr"]), "rho": rho, "rest": 1 - rho, "eps": number(group["eps"]), **direction(group)}
 
-        def update(p: Array, g: Array, s: Array, a: Array) -> None:
-            g = descent(p, g, group["maximize"], group["weight_decay"])
-            s *= rho
-            s += (1 - rho) * (g * g)
-            step = np.sqrt(a + eps)
-            step /= np.sqrt(s + eps)
-            step *= g
-            a *= rho
-            a += (1 - rho) * (step * step)
-            step *= lr
-            p -= step
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, s: Array, a: Array, *, lr: Rate, rho: Rate, rest: Rate, eps: Rate,
+               **options: Any) -> None:
+        g = descent(p, g, g, **options)
+        s *= rho
+        s += rest * (g * g)
+        step = np.sqrt(a + eps)
+        step /= np.sqrt(s + eps)
+        step *= g
+        a *= rho
+        a += rest * (step * step)
+        step *= lr
+        p -= step
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

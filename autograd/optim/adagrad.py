@@ -8,9 +8,10 @@ import numpy as np
 
 from ..base.dtypes import default
 from ..core.tensor import Tensor, result
+from ..kernels.optimizer_steps import Rate, descent
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, direction
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -42,21 +43,21 @@ class Adagrad(Elementwise):
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
         return {"sum": group["initial_accumulator_value"]}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
         t = numbers["step"] = numbers["step"] + 1
         size = number(group["lr"]) / (1 + (t - 1) * group["lr_decay"])
+        return {"size": size, "eps": number(group["eps"]), **direction(group)}
 
-        def update(p: Array, g: Array, s: Array) -> None:
-            g = descent(p, g, group["maximize"], group["weight_decay"])
-            scratch = g * g
-            s += scratch
-            np.sqrt(s, out=scratch)
-            scratch += group["eps"]
-            np.divide(g, scratch, out=scratch)
-            scratch *= size
-            p -= scratch
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, s: Array, *, size: Rate, eps: Rate, **options: Any) -> None:
+        g = descent(p, g, g, **options)
+        scratch = g * g
+        s += scratch
+        np.sqrt(s, out=scratch)
+        scratch += eps
+        np.divide(g, scratch, out=scratch)
+        scratch *= size
+        p -= scratch
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..core.tensor import Tensor
@@ -10,8 +11,7 @@ from ..ops.pointwise.powers import sqrt
 from ..ops.pointwise.where import maximum
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import recorded_moments
-from .elementwise import Elementwise, Update
-from .flat import Array
+from .elementwise import Elementwise, direction, moment_rates
 from .optimizer import ParamsT
 
 
@@ -43,17 +43,13 @@ class Adam(Elementwise):
         moments = {"exp_avg": 0.0, "exp_avg_sq": 0.0}
         return {**moments, "max_exp_avg_sq": 0.0} if group["amsgrad"] else moments
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
         t = numbers["step"] = numbers["step"] + 1
-        lr, eps, decay = number(group["lr"]), number(group["eps"]), number(group["weight_decay"])
         beta1, beta2 = map(number, group["betas"])
-        decoupled, maximize = group["decoupled_weight_decay"], group["maximize"]
+        return {"size": number(group["lr"]) / (1 - beta1 ** t), "scale": 1 / math.sqrt(1 - beta2 ** t),
+                "eps": number(group["eps"]), **moment_rates(beta1, beta2), **direction(group)}
 
-        def update(p: Array, g: Array, m: Array, v: Array, largest: Array | None = None) -> None:
-            optimizer_steps.adam(p, g, m, v, largest, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps, decay=decay,
-                                 decoupled=decoupled, maximize=maximize)
-
-        return update
+    update = staticmethod(optimizer_steps.adam)
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..kernels.optimizer_steps import Rate, descent
 from ..ops.pointwise.where import maximum
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, direction
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -35,24 +36,25 @@ class Adamax(Elementwise):
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
         return {"exp_avg": 0.0, "exp_inf": 0.0}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
         t = numbers["step"] = numbers["step"] + 1
         beta1, beta2 = map(number, group["betas"])
-        size = number(group["lr"]) / (1 - beta1 ** t)
+        return {"size": number(group["lr"]) / (1 - beta1 ** t), "beta1": beta1, "rest1": 1 - beta1, "beta2": beta2,
+                "eps": number(group["eps"]), **direction(group)}
 
-        def update(p: Array, g: Array, m: Array, u: Array) -> None:
-            g = descent(p, g, group["maximize"], group["weight_decay"])
-            m *= beta1
-            m += (1 - beta1) * g
-            np.abs(g, out=g)
-            g += group["eps"]
-            u *= beta2
-            np.maximum(u, g, out=u)
-            np.divide(m, u, out=g)
-            g *= size
-            p -= g
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, m: Array, u: Array, *, size: Rate, beta1: Rate, rest1: Rate, beta2: Rate, eps: Rate,
+               **options: Any) -> None:
+        g = descent(p, g, g, **options)
+        m *= beta1
+        m += rest1 * g
+        np.abs(g, out=g)
+        g += eps
+        u *= beta2
+        np.maximum(u, g, out=u)
+        np.divide(m, u, out=g)
+        g *= size
+        p -= g
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

@@ -16,7 +16,7 @@ SPELLED = {"lr": "learning rate", "eps": "epsilon value"}
 
 def number(value: TensorOrNumber) -> Any:
     """An option as a Python number: lr and betas may be Tensors of one element, or NumPy's numbers."""
-    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+    return value if type(value) is float or not isinstance(value, (Tensor, np.generic)) else value.item()
 
 
 def check_lr(lr: TensorOrNumber) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.tensor import Tensor
+from ..kernels.optimizer_steps import Rate, descent
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .differentiable import as_number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, direction
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -36,24 +39,25 @@ class ASGD(Elementwise):
         """The state numbers: "step", "eta" (the next step's learning rate) and "mu" (its weight in the average)."""
         return {"step": 0.0, "eta": number(group["lr"]), "mu": 1.0}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The update as a formula on arrays; see Elementwise.rule."""
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
+        """The rates of this step, and the numbers of the next one. `mu` is None while the average is p itself."""
         t = numbers["step"] = numbers["step"] + 1
         lr, lambd, eta, mu = number(group["lr"]), group["lambd"], numbers["eta"], numbers["mu"]
         numbers["eta"] = lr / (1 + lambd * lr * t) ** group["alpha"]
         numbers["mu"] = 1 / max(1, t - group["t0"])
+        return {"eta": eta, "keep": 1 - lambd * eta, "mu": None if mu == 1 else mu, **direction(group)}
 
-        def update(p: Array, g: Array, mean: Array) -> None:
-            g = descent(p, g, group["maximize"], group["weight_decay"])
-            p *= 1 - lambd * eta
-            g *= eta
-            p -= g
-            if mu == 1:
-                mean[...] = p
-            else:
-                mean += mu * (p - mean)
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, mean: Array, *, eta: Rate, keep: Rate, mu: Rate | None, **options: Any) -> None:
+        """The formula of the class, and the average."""
+        g = descent(p, g, g, **options)
+        p *= keep
+        g *= eta
+        p -= g
+        if mu is None:
+            np.copyto(mean, p)
+        else:
+            mean += mu * (p - mean)
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

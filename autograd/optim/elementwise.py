@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import is_
 from typing import Any
 
@@ -11,19 +11,18 @@ import numpy as np
 from ..base.arrays import is_half
 from ..base.dtypes import default
 from ..core.tensor import Tensor, result
-from ..kernels import optimizer_steps
 from ..kernels.halves import converted, copy_into
 from .arguments import number
 from .differentiable import Formula, recorded_step
-from .flat import Array, FlatBuffers, Run, flat_buffers
+from .flat import FlatBuffers, Run, flat_buffers
 from .optimizer import Optimizer, ParamsT, evaluate
 
-Update = Callable[..., None]
 GRADIENT = 1                         # among the vectors of a block: values, gradients, state
 
 
 class Elementwise(Optimizer):
-    """Base class: subclasses define the state of a parameter (`arrays`, `numbers`) and the update (`rule`)."""
+    """Base class: subclasses define the state of a parameter (`arrays`, `numbers`), the factors of a step (`rates`) and
+    the arithmetic (`update`), which a compiler of steps can run by itself: step_plan.py."""
 
     formula: Formula | None = None                   # the same on Tensors, for differentiable=True
     overwrites = True                                # whether the formula may write into the gradients that it is given
@@ -40,27 +39,40 @@ class Elementwise(Optimizer):
         """The numbers in a parameter's state, each with its initial value. In state_dict() they come before the arrays."""
         return {"step": 0.0}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """Advance the numbers to this step; return update(values, gradients, *arrays), which writes to these vectors.
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
+        """Advance the numbers to this step; return the keyword arguments of update(): rates, and settings (bool or None).
 
-        It may overwrite the gradients if the class says so. fresh: the arrays of the state were made just now."""
+        fresh: the arrays of the state were made just now."""
+        raise NotImplementedError
+
+    @staticmethod
+    def update(*args: Any, **kwargs: Any) -> None:
+        """update(values, gradients, *arrays, **rates) writes to these vectors, to the gradients only if `overwrites`.
+
+        It branches on settings only, and combines rates with vectors only: arrays of one number round as numbers do."""
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = evaluate(closure)
         for index, group in enumerate(self.param_groups):
-            arrays, numbers = self.arrays(group), self.numbers(group)
             if group.get("differentiable") and self.formula is not None:
-                recorded_step(self.formula, group["params"], group, self.state, arrays, numbers)
+                recorded_step(self.formula, group["params"], group, self.state, self.arrays(group), self.numbers(group))
                 continue
-            for buffers in self._group_buffers(index, group["params"]):
-                buffers.prepare(arrays, numbers)
-                runs = buffers.unchanged_runs(self.state, arrays, numbers)
-                for run in buffers.runs(self.state, arrays, numbers) if runs is None else runs:
-                    self._advance(run, group)
-                if runs is None:
-                    buffers.remember(self.state, arrays, numbers)
+            for run in self.runs(index, group):
+                self._advance(run, group)
         return loss
+
+    def runs(self, index: int, group: dict[str, Any]) -> Iterator[Run]:
+        """The parameters of a group that have gradients, with their state, which is made where it is missing."""
+        arrays, numbers = self.arrays(group), self.numbers(group)
+        for buffers in self._group_buffers(index, group["params"]):
+            runs = buffers.unchanged_runs(self.state, arrays, numbers)
+            if runs is not None:
+                yield from runs
+                continue
+            buffers.prepare(arrays, numbers)
+            yield from buffers.runs(self.state, arrays, numbers)
+            buffers.remember(self.state, arrays, numbers)
 
     def _group_buffers(self, index: int, params: list[Tensor]) -> list[FlatBuffers]:
         """The FlatBuffers of a group; new ones if its parameters or their dtypes have changed."""
@@ -78,21 +90,19 @@ class Elementwise(Optimizer):
 
     def _advance(self, run: Run, group: dict[str, Any]) -> None:
         """One step of a run, block by block; complex numbers are pairs of real ones."""
-        numbers = {name: vector[0].item() for name, vector in run.numbers.items()}
         blocks = run.blocks(self.overwrites)         # first of all: it refuses gradients of another dtype
-        update = self.rule(numbers, group, run.fresh)
-        for name, vector in run.numbers.items():
-            vector[...] = numbers[name]
+        numbers = run.first_numbers()
+        rates = self.rates(numbers, group, run.fresh)
+        run.stepped(numbers)
         for parts in blocks:
             if is_half(parts[0]):                    # in float32, rounded once
                 wide = [converted(part, np.float32) for part in parts]
-                update(*wide)
+                self.update(*wide, **rates)
                 for k, part in enumerate(parts):
                     if k != GRADIENT:
                         copy_into(part, wide[k])
                 continue
-            update(*([part.view(part.real.dtype) for part in parts] if parts[0].dtype.kind == "c" else parts))
-        run.stepped()
+            self.update(*([part.view(part.real.dtype) for part in parts] if parts[0].dtype.kind == "c" else parts), **rates)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -115,6 +125,14 @@ class Elementwise(Optimizer):
                     raise ValueError(f"state {name!r} has shape {list(value.shape)}, its parameter {list(param.shape)}")
 
 
-def descent(p: Array, g: Array, maximize: bool, weight_decay: Any) -> Array:
-    """The gradient to go down along, with weight decay as the gradient of |p|^2 / 2 has it. Overwrites g."""
-    return optimizer_steps.descent(p, g, maximize, number(weight_decay))
+def moment_rates(beta1: float, beta2: float) -> dict[str, float]:
+    """The arguments of optimizer_steps.moments()."""
+    return {"beta1": beta1, "rest1": 1 - beta1, "beta2": beta2, "rest2": 1 - beta2}
+
+
+def direction(group: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of optimizer_steps.descent(); weight decay of 0 is None, a setting."""
+    decay = number(group["weight_decay"]) or None
+    decoupled = group.get("decoupled_weight_decay") and decay is not None
+    return {"maximize": bool(group["maximize"]), "decay": None if decoupled else decay,
+            "shrink": 1 - number(group["lr"]) * decay if decoupled else None}

@@ -41,7 +41,7 @@ class Run(NamedTuple):
 
     def blocks(self, copies: bool) -> Iterable[list[Array]]:
         """The values, gradients (always copies, or where one gradient fills a block itself) and state of each block."""
-        flat = [p._grad.array.reshape(-1) for p in self.params]  # type: ignore[union-attr]
+        flat = [p._grad.array.ravel() for p in self.params]  # type: ignore[union-attr]
         dtype = self.values.dtype
         if not all(map(is_, map(dtype_of, flat), repeat(dtype))) and any(g.dtype != dtype for g in flat):
             raise RuntimeError(f"gradients of {len(flat)} parameters are not all of their dtype, {dtype}")
@@ -57,8 +57,14 @@ class Run(NamedTuple):
             return parts[0]
         return np.concatenate(parts, out=self.scratch[:size])
 
-    def stepped(self) -> None:
-        """Count the write to every parameter."""
+    def first_numbers(self) -> dict[str, float]:
+        """The state of one number per parameter, which is equal in all."""
+        return {name: vector[0].item() for name, vector in self.numbers.items()}
+
+    def stepped(self, numbers: dict[str, float]) -> None:
+        """Store the numbers of a step, and count its write to every parameter."""
+        for name, vector in self.numbers.items():
+            vector[...] = numbers[name]
         for p in self.params:
             counter = p.counter
             if counter is None:

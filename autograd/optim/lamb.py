@@ -42,7 +42,7 @@ class LAMB(OneByOne):
         u = np.sqrt(v)
         u /= math.sqrt(1 - beta2 ** t)
         u += group["eps"]
-        np.divide(m, u, out=u)
+        u = m / u
         u /= 1 - beta1 ** t
         if group["weight_decay"]:
             u += group["weight_decay"] * p

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..base.dtypes import default
 from ..core.tensor import Tensor
-from ..kernels.optimizer_steps import moments
+from ..kernels.optimizer_steps import Rate, descent, moments
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import recorded_moments
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, direction, moment_rates
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -45,30 +45,29 @@ class NAdam(Elementwise):
         """The number of steps, and the product of all mu so far."""
         return {"step": 0.0, "mu_product": 1.0}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class. The product is rounded as the state keeps it, so that resuming changes nothing."""
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
+        """The rates of this step. The product is rounded as the state keeps it, so that resuming changes nothing."""
         t = numbers["step"] = numbers["step"] + 1
-        lr, decay, decoupled = number(group["lr"]), group["weight_decay"], group["decoupled_weight_decay"]
-        beta1, beta2 = map(number, group["betas"])
+        lr, (beta1, beta2) = number(group["lr"]), map(number, group["betas"])
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (t, t + 1))
         product = numbers["mu_product"] = (default.dtype.type(numbers["mu_product"]) * default.dtype.type(mu)).item()
-        of_g, of_m = lr * (1 - mu) / (1 - product), lr * mu_next / (1 - product * mu_next)
-        scale = 1 / math.sqrt(1 - beta2 ** t)
+        return {"of_g": lr * (1 - mu) / (1 - product), "of_m": lr * mu_next / (1 - product * mu_next),
+                "scale": 1 / math.sqrt(1 - beta2 ** t), "eps": number(group["eps"]), **moment_rates(beta1, beta2),
+                **direction(group)}
 
-        def update(p: Array, g: Array, m: Array, v: Array) -> None:
-            if decoupled and decay:
-                p *= 1 - lr * decay
-            g = descent(p, g, group["maximize"], 0 if decoupled else decay)
-            scratch = moments(g, m, v, beta1, beta2)
-            np.sqrt(v, out=scratch)
-            scratch *= scale
-            scratch += group["eps"]
-            g *= of_g
-            g += of_m * m
-            g /= scratch
-            p -= g
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, m: Array, v: Array, *, of_g: Rate, of_m: Rate, scale: Rate, beta1: Rate, rest1: Rate,
+               beta2: Rate, rest2: Rate, eps: Rate, **options: Any) -> None:
+        """The formula of the class."""
+        g = descent(p, g, g, **options)
+        scratch = moments(g, m, v, beta1, rest1, beta2, rest2)
+        np.sqrt(v, out=scratch)
+        scratch *= scale
+        scratch += eps
+        g *= of_g
+        g += of_m * m
+        g /= scratch
+        p -= g
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

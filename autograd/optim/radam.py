@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from ..kernels.optimizer_steps import moments
+from ..kernels.optimizer_steps import Rate, descent, moments
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import recorded_moments
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, direction, moment_rates
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -40,29 +40,28 @@ class RAdam(Elementwise):
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
+        """The rates of this step. Before the variance is rectified, `bound` and `eps` make the denominator 1."""
         t = numbers["step"] = numbers["step"] + 1
-        lr, decay, decoupled = number(group["lr"]), group["weight_decay"], group["decoupled_weight_decay"]
         beta1, beta2 = map(number, group["betas"])
-        size, rectifier = lr / (1 - beta1 ** t), rectified(t, beta2)
+        size, rectifier = number(group["lr"]) / (1 - beta1 ** t), rectified(t, beta2)
         if rectifier is not None:
             size *= rectifier * math.sqrt(1 - beta2 ** t)
+        return {"size": size, "bound": 0.0 if rectifier is None else math.inf,
+                "eps": 1.0 if rectifier is None else number(group["eps"]), **moment_rates(beta1, beta2), **direction(group)}
 
-        def update(p: Array, g: Array, m: Array, v: Array) -> None:
-            if decoupled and decay:
-                p *= 1 - lr * decay
-            g = descent(p, g, group["maximize"], 0 if decoupled else decay)
-            scratch = moments(g, m, v, beta1, beta2)
-            if rectifier is None:
-                np.multiply(m, size, out=scratch)
-            else:
-                np.sqrt(v, out=scratch)
-                scratch += group["eps"]
-                np.divide(m, scratch, out=scratch)
-                scratch *= size
-            p -= scratch
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, m: Array, v: Array, *, size: Rate, bound: Rate, eps: Rate, beta1: Rate, rest1: Rate,
+               beta2: Rate, rest2: Rate, **options: Any) -> None:
+        g = descent(p, g, g, **options)
+        scratch = moments(g, m, v, beta1, rest1, beta2, rest2)
+        np.sqrt(v, out=scratch)
+        if bound is not math.inf:                    # an array of one number may be infinite later
+            np.minimum(scratch, bound, out=scratch)
+        scratch += eps
+        np.divide(m, scratch, out=scratch)
+        scratch *= size
+        p -= scratch
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

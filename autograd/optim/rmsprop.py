@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..kernels.optimizer_steps import Rate, descent
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, direction
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -37,33 +38,35 @@ class RMSprop(Elementwise):
         names = ["square_avg", *["momentum_buffer"] * (group["momentum"] > 0), *["grad_avg"] * bool(group["centered"])]
         return dict.fromkeys(names, 0.0)
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
         numbers["step"] += 1
-        lr, alpha, momentum = number(group["lr"]), group["alpha"], group["momentum"]
+        alpha, momentum = number(group["alpha"]), number(group["momentum"])
+        return {"lr": number(group["lr"]), "alpha": alpha, "rest": 1 - alpha, "eps": number(group["eps"]),
+                "momentum": momentum if momentum > 0 else None, "centered": bool(group["centered"]), **direction(group)}
 
-        def update(p: Array, g: Array, s: Array, *more: Array) -> None:
-            g = descent(p, g, group["maximize"], group["weight_decay"])
-            s *= alpha
-            s += (1 - alpha) * (g * g)
-            if group["centered"]:
-                mean = more[-1]
-                mean *= alpha
-                mean += (1 - alpha) * g
-                root = np.sqrt(s - mean * mean)
-            else:
-                root = np.sqrt(s)
-            root += group["eps"]
-            np.divide(g, root, out=g)
-            if momentum > 0:
-                gathered = more[0]
-                gathered *= momentum
-                gathered += g
-                np.multiply(gathered, lr, out=g)
-            else:
-                g *= lr
-            p -= g
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, s: Array, *more: Array, lr: Rate, alpha: Rate, rest: Rate, eps: Rate,
+               momentum: Rate | None, centered: bool, **options: Any) -> None:
+        g = descent(p, g, g, **options)
+        s *= alpha
+        s += rest * (g * g)
+        if centered:
+            mean = more[-1]
+            mean *= alpha
+            mean += rest * g
+            root = np.sqrt(s - mean * mean)
+        else:
+            root = np.sqrt(s)
+        root += eps
+        np.divide(g, root, out=g)
+        if momentum is not None:
+            gathered = more[0]
+            gathered *= momentum
+            gathered += g
+            np.multiply(gathered, lr, out=g)
+        else:
+            g *= lr
+        p -= g
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

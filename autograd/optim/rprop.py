@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from ..kernels.halves import converted
+from ..kernels.optimizer_steps import Rate, descent
 from ..ops.creation.fill import full_like
 from ..ops.pointwise.sign import sign
 from ..ops.pointwise.where import clamp, where
 from .arguments import check_flags, check_lr, number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise
 from .flat import Array
 from .optimizer import ParamsT
 
@@ -39,20 +39,22 @@ class Rprop(Elementwise):
         """The gradient before, and the step sizes, which begin at lr."""
         return {"prev": 0.0, "step_size": number(group["lr"])}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
         numbers["step"] += 1
-        (shrink, grow), (low, high) = group["etas"], group["step_sizes"]
+        (shrink, grow), (low, high) = map(number, group["etas"]), map(number, group["step_sizes"])
+        return {"shrink": shrink, "grow": grow, "low": low, "high": high, "maximize": bool(group["maximize"])}
 
-        def update(p: Array, g: Array, before: Array, size: Array) -> None:
-            g = descent(p, g, group["maximize"], 0)
-            turn = np.sign(g * before)
-            size *= converted(np.where(turn > 0, grow, np.where(turn < 0, shrink, 1)), size.dtype)
-            np.clip(size, low, high, out=size)
-            g[turn < 0] = 0
-            p -= np.sign(g) * size
-            before[...] = g
-
-        return update
+    @staticmethod
+    def update(p: Array, g: Array, before: Array, size: Array, *, shrink: Rate, grow: Rate, low: Rate, high: Rate,
+               maximize: bool) -> None:
+        g = descent(p, g, g, maximize=maximize)
+        turn = np.sign(g * before)
+        turned = turn < 0
+        size *= np.where(turn > 0, grow, np.where(turned, shrink, 1)).astype(size.dtype, copy=False)
+        np.maximum(size, low, out=size)
+        np.minimum(size, high, out=size)
+        np.copyto(before, np.where(turned, 0, g))
+        p -= np.sign(before) * size
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

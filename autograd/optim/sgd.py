@@ -7,8 +7,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..kernels import optimizer_steps
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .elementwise import Elementwise, Update
-from .flat import Array
+from .elementwise import Elementwise, direction
 from .optimizer import ParamsT
 
 
@@ -36,17 +35,14 @@ class SGD(Elementwise):
     def numbers(self, group: dict[str, Any]) -> dict[str, float]:
         return {}
 
-    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class; the first velocity is the gradient itself, not dampened."""
-        lr, decay = number(group["lr"]), number(group["weight_decay"])
+    def rates(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> dict[str, Any]:
+        """The rates of this step; the first velocity is the gradient itself, not dampened."""
         momentum, dampening = number(group["momentum"]), number(group["dampening"])
-        nesterov, maximize = group["nesterov"], group["maximize"]
+        return {"lr": number(group["lr"]), "momentum": momentum if momentum else None,
+                "share": None if dampening == 0 else 1.0 if fresh else 1 - dampening, "nesterov": bool(group["nesterov"]),
+                **direction(group)}
 
-        def update(p: Array, g: Array, v: Array | None = None) -> None:
-            optimizer_steps.sgd(p, g, v, lr=lr, momentum=momentum, dampening=dampening, decay=decay, nesterov=nesterov,
-                      maximize=maximize, fresh=fresh)
-
-        return update
+    update = staticmethod(optimizer_steps.sgd)
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:

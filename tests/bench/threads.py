@@ -34,7 +34,7 @@ bounded = np.tanh(x)
 rows, grads = x.reshape(-1, 256), g.reshape(-1, 256)
 weight, bias = g[:256], m[:256]
 images = x.reshape(16, 16, 16, -1).transpose(0, 3, 1, 2)
-adam = dict(t=2, lr=1e-3, beta1=0.9, beta2=0.99, eps=1e-8, decay=0, decoupled=False, maximize=False)
+adam = ag.optim.Adam([ag.zeros(1, requires_grad=True)]).rates({"step": 1.0}, dict(lr=1e-3, betas=(0.9, 0.99), eps=1e-8, weight_decay=0, maximize=False), False)
 _, means, scales = layer_norm.forward(rows, weight, bias, (256,), 1e-5, True)
 call = {
     "relu": lambda: activations.forward("relu", x), "gelu": lambda: activations.forward("gelu", x),

@@ -11,7 +11,6 @@ import faulthandler
 import functools
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +63,9 @@ def passing(owner: Any, name: str, moments: Moments, before: str = "", after: st
 def dying(kind: type[Any], moments: Moments) -> type[Any]:
     """The optimiser, which passes a moment when it has changed what lies here, before slices are gathered."""
     class Dying(kind):  # type: ignore[misc]
-        def rule(self, *args: Any) -> Callable[..., None]:
-            update = super().rule(*args)
-
-            def changed(*vectors: Any) -> None:
-                update(*vectors)
-                moments.at("optimiser step")
-
-            return changed
+        def update(self, *vectors: Any, **rates: Any) -> None:
+            super().update(*vectors, **rates)
+            moments.at("optimiser step")
 
     return Dying
 

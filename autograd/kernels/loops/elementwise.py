@@ -30,12 +30,8 @@ def sgd(p: reals, g: reals, n: int, lr: real, decay: real, sign: real) -> None:
 
 
 def sgd_momentum(p: reals, g: reals, v: reals, n: int, lr: real, decay: real, sign: real, momentum: real, share: real,
-                 nesterov: int, fresh: int) -> None:
-    """steps.sgd() with momentum; the first velocity is the gradient itself."""
-    if fresh:
-        for i in range(n):
-            v[i] = 0
-        share = 1
+                 nesterov: int) -> None:
+    """steps.sgd() with momentum."""
     ahead = momentum if nesterov else 1
     for i in range(n):
         y = sign * g[i] + (decay * p[i] if decay != 0 else 0)
