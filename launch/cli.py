@@ -13,10 +13,10 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from . import private, slurm, timelines
+from . import mpirun, private, slurm, timelines
 from .hosts import answering, hosts_of, ranks_on
 from .installation import faults
 from .job import RENEWED, Job, run
@@ -34,6 +34,9 @@ WINDOWS = ("dprun has no mpirun to start on Windows. Supported there is one proc
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
 MOST_SPARES = 8
 DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; multiple at which a stall ends the job
+TOPICS = {"common": "what most jobs need", "hosts": "where ranks run", "failures": "ranks that die, jobs that must end",
+          "stalls": "ranks that wait", "timelines": "what ranks do, and when", "predictions": "the step on more ranks",
+          "launching": "mpirun and the ranks' Python"}
 INTERPRETER = re.compile(r"python[\d.]*(\.exe)?")      # what mpirun, but not dprun, is given before a script
 
 
@@ -95,81 +98,117 @@ class Alone(argparse.Action):
         parser.error(f"{self.option_strings[0]} stands alone: dprun {self.option_strings[0]} [{self.metavar}] [--once]")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of dprun; arguments after the script belong to the script."""
-    p = Parser(prog="dprun", description="Run a Python script on N MPI ranks.", allow_abbrev=False,
-               epilog="example: dprun -n 2 train.py --epochs 5")
-    p.add_argument("-n", "--np", type=positive, metavar="N",
-                   help="number of ranks (in a Slurm allocation: its tasks)")
-    p.add_argument("-m", action="store_true", dest="module", help="SCRIPT is a module name, as for python -m")
-    p.add_argument("-H", "--hosts", metavar="HOST[:SLOTS],...", help="hosts to run on")
-    p.add_argument("--hostfile", metavar="FILE", help="file of hosts to run on")
-    p.add_argument("--ssh", metavar="COMMAND", help="the command that starts ranks on other hosts (default: ssh)")
-    p.add_argument("--bind", choices=("none", "core", "socket"),
-                   help="bind each rank to --threads cores, or to a socket; --check shows it (default: none)")
-    p.add_argument("-x", action="append", default=[], metavar="NAME[=VALUE]", dest="exports",
-                   help="environment variable for the ranks")
-    p.add_argument("--torch-alias", action="store_true",
-                   help="`import torch` imports dparallel on the ranks and in their child processes: for scripts written "
-                        "for PyTorch")
-    p.add_argument("--threads", type=positive, metavar="T",
-                   help="threads per rank (default: cores / ranks on a host, at least 1, unless OMP_NUM_THREADS is set)")
-    p.add_argument("--tag", action="store_true",
-                   help="prefix every line of output with [rank] (across hosts: with mpirun's tags)")
-    p.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end the job after this time, with exit code 124")
-    p.add_argument("--grace", type=seconds, metavar="SECONDS",
-                   help="time for ranks in dparallel.graceful_exit() to finish a step and save after SIGTERM or SIGUSR1 "
-                        f"(default: {DEFAULT_GRACE:g}); a second SIGTERM ends them at once")
-    p.add_argument("--restarts", type=number, default=0, metavar="N",
-                   help="restart a failed job at most N times, on the hosts that still respond; stop after two jobs "
-                        "in a row without progress (dparallel.report_progress)")
-    p.add_argument("--survive", action="store_true",
-                   help="if a rank dies, continue with the others: for scripts that train under dparallel.survive, "
-                        "with Open MPI 5")
-    p.add_argument("--grow", action="store_true",
-                   help="with --survive: also start spare processes, which wait; one replaces each rank that dies")
-    p.add_argument("--spares", type=positive, metavar="S",
-                   help=f"number of spares (default with --grow: as many as ranks, at most {MOST_SPARES})")
-    p.add_argument("--frozen", type=limit, metavar="SECONDS",
-                   help="with --survive: kill a rank without a sign of life for this time, such as a stopped one; 0: never "
-                        "(default: 30)")
-    p.add_argument("--min-n", type=positive, default=1, metavar="K",
-                   help="the smallest number of ranks to continue or restart with")
-    p.add_argument("--requeue", action="store_true",
-                   help="in a Slurm job whose ranks ended on request (exit code 75): scontrol requeue")
-    p.add_argument("--check", action="store_true",
-                   help="check every collective, and end the job on a deadlock (DPARALLEL_CHECK=1); at the start, report "
-                        "each rank's host and cores, and limitations of this MPI")
-    p.add_argument("--stall", type=limit, metavar="SECONDS",
-                   help="report every rank's position after one has waited this long; 0: never (default: 60)")
-    p.add_argument("--stall-abort", action=argparse.BooleanOptionalAction,
-                   help="end the job then; --no-stall-abort: never (default: after ten times as long)")
-    p.add_argument("--predict", type=sizes, metavar="N,N,...",
-                   help="record some steps on -n ranks (default: 2), end the job, and predict the step on that many ranks")
-    p.add_argument("--network", metavar="TEXT",
-                   help="with --predict: the cluster, as latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree "
-                        "(or torus), or a .json file; missing values are measured")
-    p.add_argument("--plot", metavar="FILE", help="with --predict: write a plot, .svg or .html, or all numbers, .json")
-    p.add_argument("--keep", metavar="FOLDER",
-                   help="with --predict: keep the recording there, for python -m dparallel.prediction")
-    p.add_argument("--timeline", metavar="FILE",
-                   help="record a timeline of all ranks into FILE (.json.gz or .json), for ui.perfetto.dev; also if the "
-                        "job dies or stalls, or dprun gets SIGUSR2")
-    p.add_argument("--steps", type=steps, metavar="A:B", help="with --timeline: only steps A to B - 1 of the optimizer")
-    p.add_argument("--report", action="store_true",
-                   help="report at the end which ranks waited for which, and why; SCRIPT may be a timeline")
-    p.add_argument("--json", metavar="FILE", dest="report_json", help="with --report: write it into FILE as JSON")
-    p.add_argument("--html", metavar="FILE", dest="report_html", help="with --report: write it into FILE as a page")
-    p.add_argument("-q", "--quiet", action="store_true", help="do not print at the start what runs and when a stall ends it")
-    p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
-    p.add_argument("--mpi-args", default="", metavar="ARGS", help="additional arguments for mpirun, in one string")
-    p.add_argument("--top", action=Alone, nargs="?", metavar="JOB",
-                   help="show the progress of a running job's ranks each second: steps, loss, waiting, memory. JOB is the "
-                        "process number of its dprun, or its folder; default: the only job, or a list. --once: show it once")
-    p.add_argument("--print-sbatch", action="store_true", help="print a Slurm batch script that runs this command")
-    p.add_argument("--dry-run", action="store_true", help="print the command and its environment, run nothing")
-    p.add_argument("script", metavar="SCRIPT")
-    p.add_argument("args", nargs=argparse.REMAINDER, metavar="...")
+class Help(argparse.Action):
+    """--help, --help TOPIC and --help-all."""
+
+    def __call__(self, shown: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, option: str | None = None,
+                 ) -> NoReturn:
+        """Print the help and exit."""
+        topics = () if option == "--help-all" else (value if value in TOPICS else "common",)
+        parser(topics).print_help()
+        shown.exit()
+
+
+def parser(topics: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The options of dprun; arguments after the script belong to the script. Its help shows some topics, default all."""
+    names: dict[str, list[str]] = {}
+
+    def topic(name: str) -> Callable[..., None]:
+        group = p.add_argument_group(f"{name} ({TOPICS[name]})")
+
+        def add(*options: str, **given: Any) -> None:
+            names.setdefault(name, []).append(options[0])
+            group.add_argument(*options, **given if name in (topics or TOPICS) else {**given, "help": argparse.SUPPRESS})
+
+        return add
+
+    p = Parser(prog="dprun", description="Run a Python script on N MPI ranks, as: dprun -n 2 train.py --epochs 5",
+               usage="dprun -n N [options] SCRIPT [arguments of the script]\n       dprun --top [JOB]", allow_abbrev=False,
+               add_help=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = topic("common")
+    add("-n", "--np", type=positive, metavar="N",
+        help="number of ranks (in a Slurm allocation: its tasks)")
+    add("-m", action="store_true", dest="module", help="SCRIPT is a module name, as for python -m")
+    add("--threads", type=positive, metavar="T",
+        help="threads per rank (default: cores / ranks on a host, at least 1, unless OMP_NUM_THREADS is set)")
+    add("--tag", action="store_true",
+        help="prefix every line of output with [rank] (across hosts: with mpirun's tags)")
+    add("--timeout", type=seconds, metavar="SECONDS", help="end the job after this time, with exit code 124")
+    add("--check", action="store_true",
+        help="check every collective, and end the job on a deadlock (DPARALLEL_CHECK=1); at the start, report "
+             "each rank's host and cores, and limitations of this MPI")
+    add("-q", "--quiet", action="store_true", help="do not print at the start what runs and when a stall ends it")
+    add("--verbose", action="store_true", help="also show what mpirun prints about ranks that have ended")
+    add = topic("hosts")
+    add("-H", "--hosts", metavar="HOST[:SLOTS],...", help="hosts to run on")
+    add("--hostfile", metavar="FILE", help="file of hosts to run on")
+    add("--ssh", metavar="COMMAND", help="the command that starts ranks on other hosts (default: ssh)")
+    add("--bind", choices=("none", "core", "socket"),
+        help="bind each rank to --threads cores, or to a socket; --check shows it (default: none)")
+    add("-x", action="append", default=[], metavar="NAME[=VALUE]", dest="exports",
+        help="environment variable for the ranks")
+    add("--print-sbatch", action="store_true", help="print a Slurm batch script that runs this command")
+    add = topic("failures")
+    add("--restarts", type=number, default=0, metavar="N",
+        help="restart a failed job at most N times, on the hosts that still respond; stop after two jobs "
+             "in a row without progress (dparallel.report_progress)")
+    add("--survive", action="store_true",
+        help="if a rank dies, continue with the others: for scripts that train under dparallel.survive, "
+             "with Open MPI 5")
+    add("--grow", action="store_true",
+        help="with --survive: also start spare processes, which wait; one replaces each rank that dies")
+    add("--spares", type=positive, metavar="S",
+        help=f"number of spares (default with --grow: as many as ranks, at most {MOST_SPARES})")
+    add("--frozen", type=limit, metavar="SECONDS",
+        help="with --survive: kill a rank without a sign of life for this time, such as a stopped one; 0: never "
+             "(default: 30)")
+    add("--min-n", type=positive, default=1, metavar="K",
+        help="the smallest number of ranks to continue or restart with")
+    add("--grace", type=seconds, metavar="SECONDS",
+        help="time for ranks in dparallel.graceful_exit() to finish a step and save after SIGTERM or SIGUSR1 "
+             f"(default: {DEFAULT_GRACE:g}); a second SIGTERM ends them at once")
+    add("--requeue", action="store_true",
+        help="in a Slurm job whose ranks ended on request (exit code 75): scontrol requeue")
+    add = topic("stalls")
+    add("--stall", type=limit, metavar="SECONDS",
+        help="report every rank's position after one has waited this long; 0: never (default: 60)")
+    add("--stall-abort", action=argparse.BooleanOptionalAction,
+        help="end the job then; --no-stall-abort: never (default: after ten times as long)")
+    add = topic("timelines")
+    add("--top", action=Alone, nargs="?", metavar="JOB",
+        help="show the progress of a running job's ranks each second: steps, loss, waiting, memory. JOB is the "
+             "process number of its dprun, or its folder; default: the only job, or a list. --once: show it once")
+    add("--timeline", metavar="FILE",
+        help="record a timeline of all ranks into FILE (.json.gz or .json), for ui.perfetto.dev; also if the "
+             "job dies or stalls, or dprun gets SIGUSR2")
+    add("--steps", type=steps, metavar="A:B", help="with --timeline: only steps A to B - 1 of the optimizer")
+    add("--report", action="store_true",
+        help="report at the end which ranks waited for which, and why; SCRIPT may be a timeline")
+    add("--json", metavar="FILE", dest="report_json", help="with --report: write it into FILE as JSON")
+    add("--html", metavar="FILE", dest="report_html", help="with --report: write it into FILE as a page")
+    add = topic("predictions")
+    add("--predict", type=sizes, metavar="N,N,...",
+        help="record some steps on -n ranks (default: 2), end the job, and predict the step on that many ranks")
+    add("--network", metavar="TEXT",
+        help="with --predict: the cluster, as latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree "
+             "(or torus), or a .json file; missing values are measured")
+    add("--plot", metavar="FILE", help="with --predict: write a plot, .svg or .html, or all numbers, .json")
+    add("--keep", metavar="FOLDER",
+        help="with --predict: keep the recording there, for python -m dparallel.prediction")
+    add = topic("launching")
+    add("--torch-alias", action="store_true",
+        help="`import torch` imports dparallel on the ranks and in their child processes: for scripts written "
+             "for PyTorch")
+    add("--mpirun", metavar="PATH", help="the mpirun to use")
+    add("--mpi-args", default="", metavar="ARGS", help="additional arguments for mpirun, in one string")
+    add("--dry-run", action="store_true", help="print the command and its environment, run nothing")
+    for name, given in (("-h", {"nargs": "?", "metavar": "TOPIC"}), ("--help-all", {"nargs": 0})):
+        p.add_argument(name, *["--help"] * (name == "-h"), action=Help, help=argparse.SUPPRESS, **given)
+    p.add_argument("script", metavar="SCRIPT", help=argparse.SUPPRESS)
+    p.add_argument("args", nargs=argparse.REMAINDER, metavar="...", help=argparse.SUPPRESS)
+    if topics:
+        p.epilog = "\n".join(["dprun --help TOPIC and dprun --help-all explain the others:", *(
+            f"  {name:11} {' '.join(names[name])}" for name in TOPICS if name not in topics)])
     return p
 
 
@@ -295,11 +334,17 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: 
         line = command(mpi, options, sorted(changes))
         if not options.quiet:
             print(f"dprun: {opening(options, mpi)}", file=sys.stderr, flush=True)
+            cores, ranks = mpirun.cores(), options.np + options.spares
+            if ranks > cores and is_local(options):
+                print(f"dprun: {ranks} ranks share {cores} core{'s' * (cores > 1)} (oversubscription): at most {cores} run "
+                      f"at a time, so timings mean little; -n {cores} gives each rank a core", file=sys.stderr, flush=True)
             if options.check:
                 print(*(f"dprun: with {mpi.name} {line}" for line in limits(mpi)),
                       *(f"dprun: {line}" for line in faults()), sep="\n", file=sys.stderr, flush=True)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
-                  spread=remote(options), survives=options.survive, recorded=recorded, lock=memory.lock)
+                  spread=remote(options), survives=options.survive, recorded=recorded, lock=memory.lock,
+                  verbose=options.verbose, ssh=options.ssh or "ssh",
+                  hosts=hosts_of(options) if options.hosts or options.hostfile else ())
         code = run(job, mpi, options.np + options.spares, options.tag)
         if recorded is not None:
             recorded.finish()

@@ -43,29 +43,42 @@ def host(text: str, more: str = "") -> Host:
 
 def answering(hosts: Sequence[Host], ssh: str, by_slurm: bool) -> list[Host]:
     """The hosts on which ranks can be started, according to Slurm or ssh."""
-    if by_slurm:
-        gone = lost()
-        return [host for host in hosts if host.name not in gone]
+    gone = lost() if by_slurm else silent(hosts, ssh)
+    return [host for host in hosts if host.name not in gone]
+
+
+def silent(hosts: Sequence[Host], ssh: str) -> dict[str, str]:
+    """The hosts on which ssh can't run a command, and why, as " (Connection refused)"; "" if it does not say."""
     flags = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={PROBE:.0f}"] if "ssh" in ssh else []
-    probes = {host.name: None if is_here(host.name) else subprocess.Popen(
+    probes = {host.name: subprocess.Popen(
         [*shlex.split(ssh), *flags, host.name, "true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL) for host in hosts}
-    good = {name for name, probe in probes.items() if probe is None or waited(probe) == 0}
-    return [host for host in hosts if host.name in good]
+        stderr=subprocess.PIPE, text=True) for host in hosts if not is_here(host.name)}
+    return {name: why for name, probe in probes.items() if (why := failure(probe)) is not None}
 
 
-def waited(probe: subprocess.Popen[bytes]) -> int:
-    """A probe's exit status; it is killed if it does not end in time."""
+def failure(probe: subprocess.Popen[str]) -> str | None:
+    """Why a probe failed, None if it did not; it is killed if it does not end in time."""
     try:
-        return probe.wait(PROBE + 5)
+        said = probe.communicate(timeout=PROBE + 5)[1]
     except subprocess.TimeoutExpired:
         probe.kill()
-        return probe.wait()
+        said = probe.communicate()[1] or f"no answer in {PROBE + 5:g} s"
+    last = said.strip().rpartition("\n")[2].rpartition(": ")[2].strip()
+    return None if probe.returncode == 0 else f" ({last})" if last else ""
 
 
 def is_here(name: str) -> bool:
-    """Whether a name is this machine's."""
-    return name in ("localhost", "127.0.0.1", socket.gethostname(), socket.gethostname().partition(".")[0])
+    """Whether a name or an address is this machine's."""
+    if name in ("localhost", "127.0.0.1", socket.gethostname(), socket.gethostname().partition(".")[0]):
+        return True
+    if not re.fullmatch(r"[\d.]+", name):
+        return False
+    with socket.socket() as one:
+        try:
+            one.bind((name, 0))
+        except OSError:
+            return False
+    return True
 
 
 def ranks_on(left: Sequence[Host], of: Sequence[Host], ranks: int) -> int:

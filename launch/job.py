@@ -10,9 +10,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .hosts import Host, silent
+from .messages import Messages
 from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
 from .report import ended, failed, marked, needed_but_gone, over, positions, read, running, show, stopped, unjoined, vanished
@@ -37,12 +39,17 @@ class Job:
     survives   whether it continues when ranks die
     recorded   its timeline, or None
     lock       of the folder of its shared memory, which mpirun inherits; -1: none
+    verbose    whether to show mpirun's messages about ranks that have ended
+    hosts, ssh hosts that mpirun reaches by ssh, and the command
     """
 
     def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None, *,
                  mpi: Mpi, grace: float, spread: bool = False, survives: bool = False,
-                 recorded: Recorded | None = None, lock: int = -1) -> None:
-        self.recorded, self.lock = recorded, lock
+                 recorded: Recorded | None = None, lock: int = -1, verbose: bool = False,
+                 hosts: Sequence[Host] = (), ssh: str = "ssh") -> None:
+        self.recorded, self.lock, self.hosts, self.ssh = recorded, lock, hosts, ssh
+        self.messages = Messages(verbose)            # mpirun's
+        self.output: tuple[int, ...] = (1, 2)        # where mpirun writes
         self.line, self.changes, self.folder, self.timeout = line, changes, folder, timeout
         self.mpi, self.grace, self.spread, self.survives = mpi, grace, spread, survives
         self.process: subprocess.Popen[bytes] | None = None
@@ -74,6 +81,7 @@ class Job:
                     self.line, env={**outer(), **self.changes}, preexec_fn=self.prepare(),
                     stdin=None if self.spread else subprocess.DEVNULL,       # rank 0 gets it from us
                     start_new_session=True,          # signals reach the job through us, once
+                    stdout=self.output[0], stderr=self.output[1],
                     pass_fds=[self.lock] if self.lock >= 0 else [])
             except OSError as error:
                 raise LaunchError(f"{self.line[0]} can't be run: {error}") from error
@@ -247,7 +255,7 @@ def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | Non
 def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     """Run the job and report why it failed, if it did. Returns its exit code as a shell counts."""
     job.ranks = ranks
-    with contextlib.nullcontext() if job.spread else forwarded(job.folder, ranks, tag):
+    with forwarded(job.folder, 0 if job.spread else ranks, tag and not job.spread, job.messages) as job.output:
         if not job.spread:
             feed(job.folder)
         code = job.run()
@@ -280,9 +288,9 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     lost = job.lost or (vanished(job.folder, alive=True) if code == 0 else [])
     if lost:
         names = f"rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}"
-        print(f"dprun: {names} of {ranks} ended without finalizing MPI: by C's exit() or _exit(), without an exception or "
-              "sys.exit(), or by mpirun, which reports why above; others may have waited for them in vain"
-              + "".join(f"\n  {line}" for line in positions(job.folder)), file=sys.stderr)
+        print(job.messages.text() + f"dprun: {names} of {ranks} ended without finalizing MPI: by C's exit() or _exit(), "
+              "without an exception or sys.exit(), or by mpirun, which reports why above; others may have waited for them "
+              "in vain" + "".join(f"\n  {line}" for line in positions(job.folder)), file=sys.stderr)
         return 1
     return unreported(shell(code, mpi), mpi, job) if code else 0
 
@@ -304,6 +312,8 @@ def survived(job: Job, code: int, mpi: Mpi) -> int:
     if dead:
         how = "the others have finished" if finished else "none has reached the end of its script"
         print(f"dprun: rank{'s' * (len(dead) > 1)} {', '.join(map(str, dead))} died; {how}", file=sys.stderr)
+    elif code and elsewhere:
+        print(job.messages.text(), end="", file=sys.stderr)
     return 0 if finished or (elsewhere and code == 0) else shell(code, mpi) or 1
 
 
@@ -315,12 +325,32 @@ def shell(code: int, mpi: Mpi) -> int:
 
 
 def unreported(code: int, mpi: Mpi, job: Job) -> int:
-    """Report what is known of a failure that no rank reported. Returns the exit code."""
+    """Report what is known of a failure without a report in dprun's folder. Returns the exit code."""
     remedy = mismatch(mpi)
-    how = f"signal {code - 128}" if code - 128 in set(signal.Signals) else f"exit code {code}"       # Intel's has 255
-    which = f"rank {job.gone[0]}" if len(job.gone) == 1 else "a rank"
+    if remedy:
+        print(f"dprun: {remedy}", file=sys.stderr)
+        return 2
+    death = job.messages.death({process: rank for rank, process in running(job.folder).items()})
+    if job.messages.reported:                        # on its standard error, from another host
+        return code
+    if not death and (away := silent(job.hosts, job.ssh)):
+        print(*(f"dprun: host {name} can't be reached by {job.ssh}{why}; `{job.ssh} {name} true` must succeed"
+                for name, why in away.items()), sep="\n", file=sys.stderr)
+        return code
     seen = positions(job.folder)
-    blind = "\n  ".join([f"{which} ended without a traceback ({how}); mpirun's message above names it"
-                         + (". Where each rank was, a second or less before the end:" if seen else ""), *seen])
-    print(f"dprun: {remedy or blind}", file=sys.stderr)
-    return 2 if remedy else code
+    number = int(death.get("signal", code - 128))
+    if "abort" in death:
+        how, code = f"called MPI_Abort with code {death['abort']}", int(death["abort"]) % 256 or 1
+    elif "improper" in death:
+        how = "ended without finalizing MPI: by C's exit() or _exit(), without an exception or sys.exit()"
+    elif number in set(signal.Signals):
+        how = f"was ended by signal {number} ({signal.Signals(number).name})"
+        how += ", as by the kernel if memory ran out" if number == signal.SIGKILL else ""
+    else:
+        how = f"ended with exit code {code}, without a traceback"      # Intel's has 255
+    rank = death.get("rank", str(job.gone[0]) if len(job.gone) == 1 else "")
+    which = f"rank {rank} of {job.ranks}" if rank else "a rank"
+    where = f" on {death['host']}" if job.spread and "host" in death else ""
+    how += ". Where each rank was, a second or less before the end:" if seen else ""
+    print(("" if death else job.messages.text()) + "\n  ".join([f"dprun: {which}{where} {how}", *seen]), file=sys.stderr)
+    return code

@@ -11,6 +11,7 @@ import ctypes
 import faulthandler
 import importlib
 import io
+import itertools
 import json
 import os
 import runpy
@@ -38,6 +39,9 @@ LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; the dynamic linker's
 INSTALL = "run: pip install 'dparallel[mpi]'"
 SURVIVES = "DPARALLEL_SURVIVE"                       # set: number of active ranks in a job that survives failed ranks
+ROOT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+PACKAGES = ("autograd/", "dparallel/", "launch/")    # compiled modules have these file names
+OWN = (*PACKAGES, *(ROOT + name for name in PACKAGES))
 RUNNERS = (runpy.__file__, "<frozen runpy>")
 leave = os._exit                                     # the real one
 CONNECTED = "PMI_FD"                                 # Hydra (MPICH, Intel MPI) has set it: a rank's connection to mpirun
@@ -252,11 +256,39 @@ def shown(error: BaseException) -> str:
     """The output of sys.excepthook, the script's own if it set one, for this error."""
     error = error.with_traceback(own_frames(error.__traceback__))
     try:
+        if sys.excepthook is sys.__excepthook__:
+            return folded(error)
         with redirect_stderr(io.StringIO()) as text:
             sys.excepthook(type(error), error, error.__traceback__)
         return text.getvalue()
     except Exception:                                # a hook that fails must not hide the error
         return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+
+
+class Folded(traceback.StackSummary):
+    """A stack whose frames inside these packages are one line for those that follow each other, without their code."""
+
+    def format(self, **options: Any) -> list[str]:
+        """The user's frames as ever; all of them if none is the user's."""
+        lines: list[str] = []
+        for own, run in itertools.groupby(self, lambda frame: frame.filename.startswith(OWN)):
+            frames = list(run)
+            if own and len(frames) < len(self):
+                places = dict.fromkeys(f"{frame.filename.removeprefix(ROOT)}:{frame.lineno}" for frame in frames)
+                lines.append(f"  inside {', '.join(places)}\n")
+            else:
+                lines += traceback.StackSummary.from_list(frames).format(**options)
+        return lines
+
+
+def folded(error: BaseException) -> str:
+    """The traceback of an error, and of its causes, with the user's lines in full and those of these packages in short."""
+    whole = traceback.TracebackException(type(error), error, error.__traceback__)
+    parts: list[Any] = [whole]
+    for part in parts:
+        part.stack = Folded(part.stack)
+        parts += filter(None, [part.__cause__, part.__context__, *(getattr(part, "exceptions", None) or ())])
+    return "".join(whole.format())
 
 
 def no_library(error: BaseException) -> str:
@@ -286,7 +318,9 @@ def end(code: int, text: str, remedy: str = "") -> None:
     sys.stdout.flush()
     remedy = remedy or alone()
     if not write(code, text, remedy):
-        sys.stderr.write("".join(part.rstrip("\n") + "\n" for part in (text, remedy) if part))
+        named = (f"dprun: rank {announced(RANKS)} of {announced(SIZES)} on {socket.gethostname()} failed with exit code "
+                 f"{code}")
+        sys.stderr.write("".join(part.rstrip("\n") + "\n" for part in (text, remedy, named) if part))
     sys.stderr.flush()
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():

@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from typing import Any
+
+# in the text of a crash: frames that are not the script's, and the names of all extension modules
+OURS = re.compile(r'  File "(?:<frozen runpy>|[^"\n]*\brunpy\.py|[^"\n]*\blaunch/rank\.py)", .*\n|\nExtension modules: .*')
 
 
 def failed(folder: str) -> bool:
@@ -24,7 +28,7 @@ def read(folder: str) -> list[dict[str, Any]]:
         elif entry.name.endswith(".crash") and entry.stat().st_size:
             with open(entry.path, encoding="utf-8", errors="replace") as file:
                 reports.append({"rank": int(entry.name.removesuffix(".crash")), "time": entry.stat().st_mtime,
-                                "code": None, "text": file.read(), "remedy": ""})
+                                "code": None, "text": OURS.sub("", file.read()), "remedy": ""})
     return sorted(reports, key=lambda report: (report["time"], report["rank"]))
 
 
@@ -109,7 +113,9 @@ def over(folder: str) -> bool:
 
 
 def is_alive(process: int) -> bool:
-    """Whether a process with that number exists."""
+    """Whether a process with that number exists and has not ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] not in "ZX"
     try:
         os.kill(process, 0)
     except ProcessLookupError:

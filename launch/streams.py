@@ -12,9 +12,10 @@ import select
 import selectors
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .messages import TITLED, Messages
 from .mpirun import LaunchError
 
 STREAMS = (("out", 1), ("err", 2))                   # what rank.py opens; where it goes
@@ -27,22 +28,29 @@ FOREGROUND = 0.5                                     # seconds between looks at 
 
 @dataclass
 class Stream:
-    """One stream of one rank: the prefix of its lines, its target, and an incomplete line."""
+    """One stream of one rank or of mpirun: the prefix of its lines, its target, and an incomplete line or message."""
 
     tag: bytes
     target: int
+    messages: Messages
     rest: bytearray = field(default_factory=bytearray)
     noisy: bool = False                              # the last line was NOISE
 
 
 @contextlib.contextmanager
-def forwarded(folder: str, ranks: int, tag: bool) -> Iterator[None]:
-    """Create the FIFOs in the folder; copy their output until the end, including what is left then.
+def forwarded(folder: str, ranks: int, tag: bool, messages: Messages) -> Iterator[tuple[int, ...]]:
+    """Create the FIFOs in the folder; copy their output until the end, including what is left then, without `messages`.
 
     tag: prefix each line with [rank]. Without it, if there are too few file descriptors, mpirun forwards the output.
+    Yields mpirun's standard output and error; with ranks = 0 those of the ranks arrive there.
     """
     made = []
-    with selectors.DefaultSelector() as selector:
+    with selectors.DefaultSelector() as selector, contextlib.ExitStack() as stack:
+        pipes = [os.pipe() for _ in STREAMS]
+        for (end, other), (_, target) in zip(pipes, STREAMS, strict=True):
+            stack.callback(os.close, other)
+            os.set_blocking(end, False)
+            selector.register(end, selectors.EVENT_READ, Stream(b"", target, messages))
         try:
             for rank in range(ranks):
                 for name, target in STREAMS:
@@ -50,30 +58,29 @@ def forwarded(folder: str, ranks: int, tag: bool) -> Iterator[None]:
                     os.mkfifo(path)
                     made.append(path)
                     fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK)          # with a writer it has no end of file
-                    selector.register(fifo, selectors.EVENT_READ, Stream(b"[%d] " % rank if tag else b"", target))
+                    selector.register(fifo, selectors.EVENT_READ, Stream(b"[%d] " % rank if tag else b"", target, messages))
         except OSError as error:
-            close(selector)
+            close(selector, keep=[end for end, _ in pipes])
             for path in made:
                 os.unlink(path)
             if tag:
+                close(selector)
                 raise LaunchError(f"--tag requires two open files for each of {ranks} ranks ({error}); see ulimit -n") \
                     from error
-            yield
-            return
         ended = threading.Event()
         thread = threading.Thread(target=copy, args=(selector, ended))
         thread.start()
         try:
-            yield
+            yield tuple(other for _, other in pipes)
         finally:
             ended.set()
             thread.join()
             close(selector)
 
 
-def close(selector: selectors.BaseSelector) -> None:
+def close(selector: selectors.BaseSelector, keep: Sequence[int] = ()) -> None:
     """Close the FIFOs, and unregister them from the selector."""
-    for key in list(selector.get_map().values()):
+    for key in [key for key in selector.get_map().values() if key.fd not in keep]:
         selector.unregister(key.fd)
         os.close(key.fd)
 
@@ -89,7 +96,7 @@ def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
                 emit(key.data, os.read(key.fd, CHUNK))
         if not ready:
             for stream in streams:
-                if stream.rest and not stream.tag:   # a progress bar, a question
+                if stream.rest and not stream.tag and not TITLED.match(stream.rest):     # a progress bar, a question
                     write(stream.target, bytes(stream.rest))
                     stream.rest.clear()
         if last and not ready:
@@ -97,16 +104,19 @@ def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
     for stream in streams:
         if stream.rest:
             emit(stream, b"\n")
+            write(stream.target, bytes(stream.rest))
 
 
 def emit(stream: Stream, data: bytes) -> None:
-    """Write the lines that these data complete, without Open MPI's own about collectives of a dead rank."""
+    """Write the lines that these data complete, without Open MPI's own about collectives of a dead rank and messages held
+    back."""
+    data = data.replace(b"\0", b"") if stream.target == 2 else data          # Open MPI's, after a message
     stream.rest.extend(data)
-    cut = stream.rest.rfind(b"\n", -len(data)) + 1
+    cut = stream.rest.rfind(b"\n", -len(data)) + 1 if data else 0
     if not cut:
         return
-    text = bytes(stream.rest[:cut])
-    del stream.rest[:cut]
+    text, later = stream.messages.sort(bytes(stream.rest[:cut]))
+    stream.rest[:cut] = later
     if stream.noisy or NOISE in text:
         text = without_noise(stream, text)
     if not text:

@@ -236,7 +236,7 @@ class Reference:
 def command() -> str:
     """The page of dprun: what its help says."""
     done = subprocess.run(
-        [sys.executable, "-m", "launch", "--help"],
+        [sys.executable, "-m", "launch", "--help-all"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -7,6 +7,8 @@ back through the same folder. notebook_rank.py is the other half, on each rank.
 from __future__ import annotations
 
 import codecs
+import contextlib
+import io
 import linecache
 import os
 import pickle
@@ -15,10 +17,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
+from types import CodeType
 from typing import IO, TYPE_CHECKING, Any
 
 import dprun
@@ -35,6 +39,7 @@ else:                                                # dprun.py: ROS 2 has a pac
 ROOT = str(Path(dprun.__file__).parent)
 # `python -m dprun` would look in the user's folder first
 DPRUN = f"import sys; sys.path[0] = {ROOT!r}; from dprun import main; sys.exit(main())"
+MOST_LINES = 13                                      # of a rank's traceback in a notebook, beside two of dprun's
 TIMED_OUT = 124                                      # dprun's
 
 
@@ -73,7 +78,7 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
         raise ModuleNotFoundError("notebook_launcher() sends functions by the package cloudpickle: "
                                   "pip install 'dparallel[notebook]'") from None
     try:
-        call = cloudpickle.dumps((function, tuple(args), dict(kwargs or {})))
+        call = pickled((function, tuple(args), dict(kwargs or {})), cloudpickle)
     except Exception as error:
         name = getattr(function, "__name__", function)
         raise TypeError(f"notebook_launcher: {name!r}, its arguments or what it uses can't be pickled "
@@ -91,9 +96,25 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
         if code == TIMED_OUT:
             raise TimeoutError(f"notebook_launcher: the ranks were ended after {timeout:g} s")
         if code or not Path(folder, "result").exists():
-            raise RankFailure(f"notebook_launcher: the job of {n} ranks ended with exit code {code}"
-                              f"{'' if code else ', before the function returned on rank 0'}\n{said}")
+            text = (f"notebook_launcher: the job of {n} ranks ended with exit code {code}"
+                    f"{'' if code else ', before the function returned on rank 0'}\n" + said[max(0, said.rfind("dprun: ")):])
+            raise briefly(RankFailure(text), f"RankFailure: {text}")
         return pickle.loads(Path(folder, "result").read_bytes())
+
+
+def pickled(value: Any, cloudpickle: Any) -> bytes:
+    """The pickle of a value, by value, whose functions keep their file names: cloudpickle leaves them out, and tracebacks
+    would lack the code."""
+    table = cloudpickle.Pickler.dispatch_table
+
+    def reduce(code: CodeType) -> Any:
+        rebuild, args, *rest = table[CodeType](code)
+        return (rebuild, tuple(code.co_filename if arg == "<dynamic-code>" else arg for arg in args), *rest)
+
+    pickler = type("Pickler", (cloudpickle.Pickler,), {"dispatch_table": ChainMap({CodeType: reduce}, table)})
+    file = io.BytesIO()
+    pickler(file).dump(value)
+    return file.getvalue()
 
 
 def sources() -> dict[str, Any]:
@@ -110,8 +131,18 @@ def reraise(rank: int, pickled: bytes) -> None:
     except Exception:                                # not pickled, or it cannot be constructed here
         found = None
     if isinstance(found, Exception):
-        raise found from RankTraceback(f"rank {rank}: {text}")
-    raise RankFailure(f"rank {rank} failed:\n{text}", rank)
+        raise briefly(found, f"rank {rank}: {text}") from RankTraceback(f"rank {rank}: {text}")
+    raise briefly(RankFailure(f"rank {rank} failed:\n{text}", rank), f"RankFailure: rank {rank}: {text}")
+
+
+def briefly(error: Exception, text: str) -> Exception:
+    """The error, of which IPython shows this text only: at most MOST_LINES, the first and the last ones."""
+    lines = text.splitlines()
+    left = len(lines) - MOST_LINES + 1
+    shown = lines if left < 2 else [*lines[:4], f"  ... {left} lines left out ...", *lines[4 + left:]]
+    with contextlib.suppress(AttributeError):        # a class with slots
+        error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]
+    return error
 
 
 def run(line: list[str], changes: dict[str, str]) -> tuple[int, str]:

@@ -6,11 +6,16 @@ import io
 import linecache
 import pickle
 import sys
-import traceback
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..comm.environment import environment
+
+if TYPE_CHECKING:
+    from launch.rank import folded
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun.rank import folded
 
 
 def main(folder: Path) -> None:
@@ -35,7 +40,7 @@ def main(folder: Path) -> None:
 def leave(path: Path, error: Exception, cloudpickle: object) -> None:
     """Write an exception, and its traceback from the user's function on."""
     trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
-    text = "".join(traceback.format_exception(type(error), error, trace))
+    text = folded(error.with_traceback(trace))
     try:
         pickled = cloudpickle.dumps(error)  # type: ignore[attr-defined]
     except Exception:

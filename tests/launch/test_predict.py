@@ -75,7 +75,7 @@ def test_bad_options(script, words, said):
 
 def test_options_are_documented():
     page = (ROOT / "docs" / "monitoring.md").read_text()
-    helped = dprun("--help").stdout
+    helped = dprun("--help", "predictions").stdout
     for option in ("--predict", "--network", "--plot", "--keep"):
         assert option in helped and f"`{option} " in page
     fields = set(json.loads(subprocess.run([sys.executable, "-c", "import json; from dparallel.prediction import Network; print("

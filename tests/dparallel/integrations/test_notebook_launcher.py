@@ -94,17 +94,30 @@ def train(x):
     dparallel.print_once("training on", comm.size)
     return float(comm.total(comm.rank + 1.0) * scale * x)
 dparallel.notebook_launcher(train, 2, (10,))""", """
-def broken():
+import os
+def broken(deep):
+    if deep: return broken(deep - 1)
     raise ZeroDivisionError("in the cell")
-dparallel.notebook_launcher(broken, 2)"""]
+def killed():
+    os.kill(os.getpid(), 9)""", "dparallel.notebook_launcher(broken, 2, (0,))", "dparallel.notebook_launcher(broken, 1, (90,))",
+             "dparallel.notebook_launcher(killed, 1)"]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
     nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
     streams = "".join(out["text"] for out in book.cells[1].outputs if out["output_type"] == "stream" and out["name"] == "stdout")
     assert streams == "training on 2\n"
     assert [out["data"]["text/plain"] for out in book.cells[1].outputs if out["output_type"] == "execute_result"] == ["60.0"]
-    (error,) = [out for out in book.cells[2].outputs if out["output_type"] == "error"]
-    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
-    assert error["ename"] == "ZeroDivisionError" and "in broken" in shown and '    raise ZeroDivisionError("in the cell")' in shown
+    def shown(number):
+        """The error of a cell; all that the cell shows is short, and has no control characters but colours."""
+        text = ["\n".join(out.get("traceback") or [out["text"]]) for out in book.cells[number].outputs]
+        plain = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(part.strip("\n") for part in text if part.strip()))
+        assert len(plain.splitlines()) <= 15 and not re.search(r"[^\n\x20-\x7e\u2500-\u257f]", plain), plain
+        return plain
+
+    assert 'ZeroDivisionError: in the cell' in shown(3) and '    raise ZeroDivisionError("in the cell")' in shown(3), shown(3)
+    assert 'ZeroDivisionError: in the cell' in shown(4) and "in broken" in shown(4), shown(4)
+    assert "RankFailure" in shown(5) and "signal 9" in shown(5), shown(5)
+    assert [out["ename"] for cell in book.cells[3:] for out in cell.outputs if out["output_type"] == "error"] == [
+        "ZeroDivisionError", "ZeroDivisionError", "RankFailure"]
 
 
 def test_ipyparallel(tmp_path, monkeypatch):
