@@ -12,7 +12,7 @@ PXD := $(wildcard autograd/*/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train quick test check bench scaling flat roofline replay threads kills examples docs site release clean
+.PHONY: train quick test check bench scaling flat roofline threads kills examples docs site release clean
 
 train: $(TRAIN) $(CORE)
 	@echo "== Training on two ranks"
@@ -29,7 +29,7 @@ check: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# beside PyTorch, which must be installed in .venv; about 6 minutes, then docs/benchmarks.md has the table
+# beside PyTorch (required in .venv), torch.compile and JAX; half an hour, most of it their compilers, then docs/benchmarks.md has the table
 bench: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/run.py --write --json bench.json
@@ -49,11 +49,7 @@ roofline: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/roofline.py
 
-# replays and eager steps, for docs/benchmarks.md; default threads and one, on idle and on busy cores
-replay: $(TEST) $(CORE)
-	$(COMPILE)
-	$(BIN)/python tests/bench/replay.py --write
-
+# default threads and one, on idle and on busy cores
 threads: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/threads.py

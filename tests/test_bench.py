@@ -22,12 +22,13 @@ import rows  # noqa: E402
 import run  # noqa: E402
 import runs  # noqa: E402
 import table  # noqa: E402
+import trainings  # noqa: E402
 
-ROW = rows.Row("a case", "one process", runs.Run("chain"), runs.Run("chain", "torch"), 0.7)
+ROW = rows.Row("a case", "import", runs.Run("chain"), runs.Run("chain", "torch"), 0.7)
 
 
 def measured(*times, check=1.0, memory=50.0):
-    return [{"time": time, "check": check, "memory": memory} for time in times]
+    return [{"time": time, "check": [check], "memory": memory} for time in times]
 
 
 def figures(ratio, low, high, at_least=False, memory=0.2, title="a case"):
@@ -55,7 +56,7 @@ def test_a_fast_wrong_answer_is_no_result(other):
 
 def test_tables_and_markers():
     result = {"rows": [table.summary(ROW, measured(1e-3), measured(2e-3)), table.summary(ROW, measured(2e-3), measured(2e-3))]}
-    lines = table.markdown(result, "one process", ("ours", "theirs", "ratio")).splitlines()
+    lines = table.markdown(result, "import", ("ours", "theirs", "ratio")).splitlines()
     assert len({line.count("|") for line in lines}) == 1
     assert "| 0.50 |" in lines[2] and "| 1.00 * |" in lines[3]
     text = "x\n<!-- bench: begin -->\nold\n<!-- bench: end -->\ny"
@@ -72,7 +73,7 @@ def test_the_page_keeps_what_other_processors_gave():
     page = run.PAGE.read_text()
     before = sections(page)
     assert before
-    measured_on = {"python": "3", "numpy": "2", "torch": "2", "mpi": "none", "cores": 2, "accelerators": "none", "date": "today",
+    measured_on = {"python": "3", "numpy": "2", "torch": "2", "jax": "none", "mpi": "none", "cores": 2, "accelerators": "none", "date": "today",
                    "commit": "abc", "load": 0.0}
     found = [table.summary(ROW, measured(1e-3), measured(2e-3))]
     for kind in [*before, "Some, RISC"]:
@@ -107,10 +108,10 @@ def test_compare_tells_regressions_by_its_exit_status(tmp_path):
 
 
 def test_rows_are_chosen_by_parts_of_their_names():
-    titles = [row.title for row in rows.TORCH]
-    assert len(set(titles)) == len(titles) == 17 and len(run.chosen(rows.TORCH, ["gpt"])) == 2
+    titles = [row.title for row in rows.ROWS]
+    assert len(set(titles)) == len(titles) == 28 and len(run.chosen(rows.ROWS, ["gpt", "chain through"])) == 6
     with pytest.raises(SystemExit, match="no row has nonsense"):
-        run.chosen(rows.TORCH, ["nonsense"])
+        run.chosen(rows.ROWS, ["nonsense"])
 
 
 def test_without_torch_the_command_says_so():
@@ -145,18 +146,35 @@ def test_a_convolutions_passes_are_caught_each():
         call.repeat()
 
 
-def test_tuned_pytorch_has_columns_of_its_own():
-    row = ROW._replace(tuned=runs.Run("chain", "tuned"))
-    found = table.summary(row, measured(1e-3, 2e-3, 9e-3), measured(2e-3, 2e-3, 3e-3), measured(2e-3, 1e-3, 3e-3))
-    assert found["tuned_ratio"] == 2.0 and found["tuned_us"] == 2000.0 and table.line(found).endswith("2000.0   2.00")
-    plain = table.summary(ROW, measured(1e-3), measured(2e-3))
-    lines = table.markdown({"rows": [found, plain]}, "one process", ("ours", "PyTorch", "ratio")).splitlines()
-    assert "| PyTorch tuned, ms | ratio to it |" in lines[0] and "| 2.00 | 2.00 |" in lines[2] and lines[3].endswith("|  |  |")
-    assert len({line.count("|") for line in lines}) == 1
-    assert "tuned" not in table.markdown({"rows": [plain]}, "one process", ("ours", "PyTorch", "ratio"))
+def test_a_contest_divides_the_best_of_ours_by_the_best_other():
+    row = rows.Contest("a case", "chain")
+    found = {"autograd": measured(4e-3, 4e-3, 4e-3), "compiled": measured(1e-3, 2e-3, 3e-3, memory=20.0), "tuned": measured(9e-3, 9e-3, 9e-3),
+             "jax": measured(2e-3, 2e-3, 2e-3)}
+    r = table.contest(row, found, {"inductor": "no C++ compiler"})
+    assert (r["ours"], r["other"], r["ratio"], r["memory"]) == ("compiled", "jax", 1.0, 0.4)
+    text = table.contest_line(r)
+    assert "compiled / JAX" in text and "inductor: no C++ compiler" in text
+    lines = table.contest_table([r, {**r, "title": "another", "ratio": 0.25}]).splitlines()
+    assert len({line.count("|") for line in lines}) == 1 and "| 2.00 | JAX | 1.00 |" in lines[2] and "**0.50**" in lines[-1]
     with pytest.raises(SystemExit, match="the results differ"):
-        table.summary(row, measured(1e-3), measured(2e-3), measured(1e-3, check=1.1))
-    assert {r.title for r in rows.TORCH if r.tuned} == set(rows.MODELS)
+        table.contest(row, {**found, "jax": measured(2e-3, check=1.1)}, {})
+
+
+def test_a_library_is_left_out_by_name(monkeypatch):
+    monkeypatch.setattr(runs.shutil, "which", lambda name: None)
+    monkeypatch.setattr(runs.importlib.util, "find_spec", lambda name: None)
+    assert [runs.absent(name) for name in ("inductor", "jax", "tuned")] == ["no C++ compiler", "not installed", ""]
+
+
+@pytest.mark.parametrize("case", ["mlp 64-128-64-10", "lstm"])
+@pytest.mark.parametrize("other", ["torch", "jax"])
+def test_models_agree_with_other_libraries(case, other):
+    """In two steps: the forms of models.py with PyTorch, and those of jax_models.py, which are written for JAX alone."""
+    library = pytest.importorskip(other)
+    step, batch = trainings.training(ag, case, "autograd")
+    theirs, arguments = trainings.training(ag if other == "jax" else library, case, other)
+    for _ in range(2):
+        assert theirs(*arguments).item() == pytest.approx(step(*batch).item(), rel=1e-4)
 
 
 @pytest.mark.parametrize("kind, gates", [("LSTM", 4), ("GRU", 3)])

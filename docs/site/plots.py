@@ -114,30 +114,6 @@ def scale(plot: Plot, least: float, most: float, ticks: list[float], unit: str, 
     return place
 
 
-def processors() -> str:
-    """Step times over PyTorch's, of three processors."""
-    head, _, *rows = tables("benchmarks.md", "Compared with PyTorch")[0]
-    rows = [row for row in rows if "GFLOP" not in row[0]]
-    plot = Plot("Time of a step, PyTorch's = 1 (less is faster)")
-    plot.legend([name.partition(" (")[0] for name in head[1:]])
-    top, marks = plot.y, []
-    for name, *cells in rows:
-        plot.y += 15
-        plot.text(LEFT, plot.y, name)
-        for color, cell in zip(COLORS, cells, strict=True):
-            plot.y += 9
-            marks.append((plot.y, color, numbers(cell)))
-        plot.y += 4
-    body, plot.parts = plot.parts, []
-    place = scale(plot, 0, 1, [0, 0.25, 0.5, 0.75, 1], "ratio to PyTorch", top)
-    plot.parts += body
-    for y, color, values in marks:
-        plot.bar(place(0), y - 3, place(max(values)) - place(0), 6, color + "33")
-        plot.line(place(min(values)), y, place(max(values)), y, color, 6)
-        plot.dot(place(sum(values) / len(values)), y, color, 3.5)
-    return plot.svg()
-
-
 def one_to_two() -> str:
     """What two ranks do in the time of one, of two."""
     _, _, *rows = tables("benchmarks.md", "Scaling to two ranks")[0]
@@ -195,7 +171,7 @@ def predicted() -> str:
     return plot.svg()
 
 
-PLOTS = {"processors": processors, "one_to_two": one_to_two, "predicted": predicted}
+PLOTS = {"one_to_two": one_to_two, "predicted": predicted}
 
 if __name__ == "__main__":
     for name, draw in PLOTS.items():

@@ -58,7 +58,8 @@ def machine() -> dict[str, Any]:
     """What is worth knowing about this machine now."""
     mpi = output("mpirun", "--version").replace("mpirun (Open MPI)", "Open MPI")
     return {"processor": processor(), "machine": platform.machine(), "vectors": vectors(), "cores": os.cpu_count(), "system": platform.system(),
-            "python": platform.python_version(), "numpy": version("numpy"), "torch": version("torch"), "mpi": mpi or "no mpirun",
+            "python": platform.python_version(), "numpy": version("numpy"), "torch": version("torch"), "jax": version("jax"),
+            "mpi": mpi or "no mpirun",
             "accelerators": output(sys.executable, "-c", ACCELERATORS), "openblas": os.environ.get("OPENBLAS_CORETYPE", ""),
             "load": os.getloadavg()[0], "commit": output("git", "rev-parse", "--short", "HEAD") or "unknown",
             "date": datetime.date.today().isoformat()}

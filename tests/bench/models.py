@@ -1,8 +1,9 @@
-"""The models that are timed, written once for both libraries: `t` is autograd or torch. make(t) gives (module, batch, loss,
-optimizer) for one rank; weights and data are the same in both, drawn by NumPy.
+"""The benchmark models, written once for autograd and PyTorch: `t` is either library. make(t, rank, size) returns (module,
+batch, loss, optimizer) of one rank; NumPy draws the same weights and data for both. jax_models.py has JAX's forms.
 """
 
 import functools
+import itertools
 
 import numpy as np
 
@@ -34,8 +35,17 @@ def classify(t):
     return lambda model, x, y: t.nn.functional.cross_entropy(model(x), y)
 
 
+def next_token(t):
+    """Cross-entropy of each position of (rows, steps, kinds)."""
+    return lambda model, x, y: t.nn.functional.cross_entropy(model(x).flatten(0, 1), y.flatten())
+
+
 def adamw(t):
     return lambda parameters: t.optim.AdamW(parameters, lr=1e-3)
+
+
+def sgd(t):
+    return lambda parameters: t.optim.SGD(parameters, lr=0.01, momentum=0.9)
 
 
 def mlp(t, rank, size):
@@ -91,16 +101,12 @@ def resnet20(t, rank, size):
             y = self.blocks(F.relu(self.bn(self.conv(x))))
             return self.out(F.adaptive_avg_pool2d(y, 1).flatten(1))
 
-    def sgd(parameters):
-        return t.optim.SGD(parameters, lr=0.01, momentum=0.9)
-
-    return ResNet20(), batch(t, (32, 3, 32, 32), 10, rank, size), classify(t), sgd
+    return ResNet20(), batch(t, (32, 3, 32, 32), 10, rank, size), classify(t), sgd(t)
 
 
-def gpt(t, rank, size):
-    """GPT: 4 layers, 128 wide, 4 heads, context 64, 12 sequences of 65 characters, AdamW."""
+def transformer(t, layers, wide, heads, causal):
+    """The blocks of GPT-2 and ViT."""
     nn, F = t.nn, t.nn.functional
-    wide, heads, context, kinds = 128, 4, 64, 65
 
     class Block(nn.Module):
         def __init__(self):
@@ -113,24 +119,28 @@ def gpt(t, rank, size):
             rows, steps, _ = x.shape
             q, k, v = (part.view(rows, steps, heads, wide // heads).transpose(1, 2)
                        for part in self.qkv(self.norm1(x)).split(wide, dim=2))
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
             x = x + self.out(y.transpose(1, 2).reshape(rows, steps, wide))
             return x + self.down(F.gelu(self.up(self.norm2(x))))
+
+    return nn.Sequential(*[Block() for _ in range(layers)])
+
+
+def gpt(t, rank, size, layers=4, wide=128, heads=4, context=64, rows=12):
+    """GPT: 4 layers, 128 wide, 4 heads, context 64, 12 sequences of 65 characters, AdamW."""
+    nn, kinds = t.nn, 65
 
     class GPT(nn.Module):
         def __init__(self):
             super().__init__()
             self.tokens, self.places = nn.Embedding(kinds, wide), nn.Embedding(context, wide)
-            self.blocks, self.norm = nn.Sequential(*[Block() for _ in range(4)]), nn.LayerNorm(wide)
+            self.blocks, self.norm = transformer(t, layers, wide, heads, causal=True), nn.LayerNorm(wide)
             self.head = nn.Linear(wide, kinds, bias=False)
 
         def forward(self, ids):
             return self.head(self.norm(self.blocks(self.tokens(ids) + self.places(t.arange(ids.shape[1])))))
 
-    def loss(model, x, y):
-        return F.cross_entropy(model(x).reshape(-1, kinds), y.reshape(-1))
-
-    return GPT(), batch(t, (12, context), kinds, rank, size, integers=True), loss, adamw(t)
+    return GPT(), batch(t, (rows, context), kinds, rank, size, integers=True), next_token(t), adamw(t)
 
 
 def lstm(t, rank, size):
@@ -148,6 +158,140 @@ def lstm(t, rank, size):
     return Reader(), batch(t, (16, 32, 64), 10, rank, size), classify(t), adamw(t)
 
 
+def resnet18(t, rank, size):
+    """ResNet-18 (He et al. 2015), 8 images of 64 x 64, 200 classes, SGD with momentum."""
+    nn, F = t.nn, t.nn.functional
+
+    class Block(nn.Module):
+        def __init__(self, narrow, wide, stride):
+            super().__init__()
+            self.conv1, self.bn1 = nn.Conv2d(narrow, wide, 3, stride, 1, bias=False), nn.BatchNorm2d(wide)
+            self.conv2, self.bn2 = nn.Conv2d(wide, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide)
+            self.short = nn.Identity() if stride == 1 else nn.Sequential(
+                nn.Conv2d(narrow, wide, 1, stride, bias=False), nn.BatchNorm2d(wide))
+
+        def forward(self, x):
+            y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+            return F.relu(y + self.short(x))
+
+    class ResNet18(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.bn = nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64)
+            widths = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2), (512, 512, 1)]
+            self.blocks, self.out = nn.Sequential(*[Block(*width) for width in widths]), nn.Linear(512, 200)
+
+        def forward(self, x):
+            x = F.max_pool2d(F.relu(self.bn(self.conv(x))), 3, 2, 1)
+            return self.out(F.adaptive_avg_pool2d(self.blocks(x), 1).flatten(1))
+
+    return ResNet18(), batch(t, (8, 3, 64, 64), 200, rank, size), classify(t), sgd(t)
+
+
+def vit(t, rank, size):
+    """ViT-tiny (Touvron et al. 2020): 12 layers, 192 wide, 3 heads, 4 images of 64 x 64 in 8 x 8 patches, AdamW."""
+    nn, wide = t.nn, 192
+
+    class ViT(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.patches = nn.Conv2d(3, wide, 8, 8)
+            self.first, self.places = nn.Parameter(t.zeros(1, 1, wide)), nn.Parameter(t.zeros(1, 65, wide))
+            self.blocks, self.norm = transformer(t, 12, wide, 3, causal=False), nn.LayerNorm(wide)
+            self.head = nn.Linear(wide, 200)
+
+        def forward(self, x):
+            x = self.patches(x).flatten(2).transpose(1, 2)
+            x = t.cat([self.first.expand(x.shape[0], 1, wide), x], dim=1) + self.places
+            return self.head(self.norm(self.blocks(x))[:, 0])
+
+    return ViT(), batch(t, (4, 3, 64, 64), 200, rank, size), classify(t), adamw(t)
+
+
+def gpt_large(t, rank, size):
+    """nanoGPT's model for characters: 6 layers, 384 wide, 6 heads, here 4 sequences of 128, AdamW."""
+    return gpt(t, rank, size, layers=6, wide=384, heads=6, context=128, rows=4)
+
+
+def lstm_language(t, rank, size):
+    """The small language model of Zaremba et al. 2014: 2 LSTM layers 200 wide, 10,000 words, 20 sequences of 35 words, SGD."""
+    nn, kinds = t.nn, 10_000
+
+    class Language(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.out = nn.Embedding(kinds, 200), nn.Linear(200, kinds)
+            self.lstm = nn.LSTM(200, 200, num_layers=2, batch_first=True)
+
+        def forward(self, x):
+            return self.out(self.lstm(self.words(x))[0])
+
+    return Language(), batch(t, (20, 35), kinds, rank, size, integers=True), next_token(t), sgd(t)
+
+
+def dlrm(t, rank, size):
+    """DLRM (Naumov et al. 2019): 13 numbers and 26 tables of 1,000 rows of 16, 4 rows summed of each, 128 samples, SGD."""
+    nn, F, tables = t.nn, t.nn.functional, 26
+
+    def layers(*widths):
+        parts = [part for pair in itertools.pairwise(widths) for part in (nn.Linear(*pair), nn.ReLU())]
+        return nn.Sequential(*parts[:-1] if widths[-1] == 1 else parts)
+
+    class DLRM(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bottom, self.top = layers(13, 512, 256, 64, 16), layers(367, 512, 256, 1)
+            self.tables = nn.ModuleList([nn.EmbeddingBag(1000, 16, mode="sum") for _ in range(tables)])
+            left, right = np.tril_indices(tables + 1, -1)
+            self.left, self.right = t.from_numpy(left), t.from_numpy(right)
+
+        def forward(self, numbers, ids):
+            x = self.bottom(numbers)
+            rows = t.stack([x, *(table(ids[:, number]) for number, table in enumerate(self.tables))], dim=1)
+            pairs = t.bmm(rows, rows.transpose(1, 2))[:, self.left, self.right]
+            return self.top(t.cat([x, pairs], dim=1)).squeeze(1)
+
+    def loss(model, numbers, ids, y):
+        return F.binary_cross_entropy_with_logits(model(numbers, ids), y.to(numbers.dtype))
+
+    numbers, y = batch(t, (128, 13), 2, rank, size)
+    ids, _ = batch(t, (128, tables, 4), 1000, rank, size, integers=True)
+    return DLRM(), (numbers, ids, y), loss, sgd(t)
+
+
+def unet(t, rank, size):
+    """U-Net (Ronneberger et al. 2015) with batch normalization, 16 to 64 channels, 4 images of 64 x 64, AdamW."""
+    nn, F = t.nn, t.nn.functional
+
+    def twice(narrow, wide):
+        return nn.Sequential(nn.Conv2d(narrow, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide), nn.ReLU(),
+                             nn.Conv2d(wide, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide), nn.ReLU())
+
+    class UNet(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.down1, self.down2, self.bottom = twice(1, 16), twice(16, 32), twice(32, 64)
+            self.up2, self.join2 = nn.ConvTranspose2d(64, 32, 2, 2), twice(64, 32)
+            self.up1, self.join1 = nn.ConvTranspose2d(32, 16, 2, 2), twice(32, 16)
+            self.out = nn.Conv2d(16, 2, 1)
+
+        def forward(self, x):
+            first = self.down1(x)
+            second = self.down2(F.max_pool2d(first, 2))
+            y = self.up2(self.bottom(F.max_pool2d(second, 2)))
+            y = self.up1(self.join2(t.cat([second, y], dim=1)))
+            return self.out(self.join1(t.cat([first, y], dim=1)))
+
+    x, _ = batch(t, (4, 1, 64, 64), 2, rank, size)
+    _, y = batch(t, (4, 64, 64), 2, rank, size, integers=True)
+    return UNet(), (x, y), classify(t), adamw(t)
+
+
 MODELS = {"mlp 64-128-64-10": mlp, "mlp 784-512-512-10": mlp_large, "cnn 28x28": cnn, "resnet-20": resnet20, "gpt": gpt,
           "lstm": lstm}
 LOCAL = {"mlp 784-512-512-10, 512 rows": functools.partial(mlp_large, rows=512)}          # for local devices
+ALONE = {**MODELS, "resnet-18": resnet18, "vit-tiny": vit, "gpt 6x384": gpt_large, "lstm language model": lstm_language, "dlrm": dlrm,
+         "u-net": unet}                                                # measured on one rank
+INFERENCE, FLOAT64 = ", inference", ", float64"      # ends of the names of cases
+VARIATIONS = [name + end for name, end in (("mlp 64-128-64-10", INFERENCE), ("resnet-18", INFERENCE), ("gpt", INFERENCE),
+                                           ("mlp 784-512-512-10", FLOAT64), ("gpt", FLOAT64))]

@@ -98,7 +98,7 @@ def analysed(case: str, seconds: float, busy: bool) -> dict[str, Any]:
     speed = peak(clock)
     torch = None
     if importlib.util.find_spec("torch") is not None:
-        torch = statistics.median(measured(Run(case, "torch"), seconds / 3, busy)["time"] for _ in range(3))
+        torch = statistics.median(measured(Run(case, "tuned"), seconds / 3, busy)["time"] for _ in range(3))
     return {"case": case, "step": medians(steps), "alone": medians(alone), "calls": len(calls), "torch": torch,
             "flops": sum(call.flops for call in calls), "hottest": hottest(phased.step), "peak": max(speed, peak(clock))}
 

@@ -1,10 +1,9 @@
-"""The benchmarks beside PyTorch, as ratios: `make bench`, or `python tests/bench/run.py [--quick] [--json FILE] [--write]`.
+"""Training steps beside PyTorch's, torch.compile's and JAX's: `make bench`, or `python tests/bench/run.py [--cases A B] [--rounds 3]`.
 
-Each row runs in fresh processes, the two libraries in turn, one thread a rank; it gives the median of the rounds' ratios,
-their 10th to 90th percentile, and the figure to reach (a star where it is not); for models on one rank also the ratio to
-PyTorch tuned for the CPU (a fused optimiser, channels last in convolutional networks, small numbers flushed to zero). The
-command fails if the libraries' results differ. Machines are shared and noisy: look at ratios, not at microseconds. About 6
-minutes on two idle cores. --case takes any part of a row's name.
+A row of one process divides the time of our best form (eager, trace_step, compiled) by the best other's. Each form has a process
+that warms up once; then all measure in turn, one thread each, processor time. Rows of two ranks and of imports run in fresh
+processes, by the clock. The command fails if the results of the first steps differ. torch.compile (which needs a C++ compiler)
+and JAX are skipped where absent.
 
 --write puts the tables into docs/benchmarks.md, in the section of this kind of processor ("AMD, AVX2"): what was measured on
 other kinds stays there.
@@ -20,38 +19,62 @@ from pathlib import Path
 from typing import Any
 
 from machine import machine
-from rows import TORCH, Row
-from runs import ROOT, Run, measured
-from table import HEAD, conditions, line, markdown, replaced, summary
+from rows import OURS, ROWS, Contest, Row
+from runs import ROOT, Failed, Live, Run, absent, measured
+from table import CONTEST_HEAD, HEAD, conditions, contest, contest_line, contest_table, line, markdown, replaced, summary
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 NEXT = "\n## Where a step's time goes\n"   # the section after those of processors
-TUNED = ("PyTorch tuned: the same step with `fused=True` optimizers, convolutional networks with channels last,\n"
-         "`torch.set_flush_denormal(True)`.")
-GROUPS = {"one process": ("ours", "PyTorch", "ratio"), "two ranks": ("DataParallel", "DDP, gloo", "ratio")}
+GROUPS = {"import": ("ours", "PyTorch", "ratio"), "two ranks": ("DataParallel", "DDP, gloo", "ratio")}
+
+
+def contest_of(row: Contest, rounds: int, seconds: float) -> dict[str, Any]:
+    """A row of one process, measured; a form that is absent, or refuses the case, is left out, with the reason."""
+    live: dict[str, Live] = {}
+    left_out: dict[str, str] = {}
+    try:
+        for library in [*OURS, *row.others]:
+            if reason := absent(library):
+                left_out[library] = reason
+                continue
+            try:
+                live[library] = Live(Run(row.case, library))
+            except Failed as error:
+                left_out[library] = str(error).strip().splitlines()[-1]
+        found: dict[str, list[dict[str, Any]]] = {library: [] for library in live}
+        for number in range(rounds):
+            for library in [*live][::-1 if number % 2 else 1]:
+                found[library].append(live[library].measure(seconds))
+    finally:
+        for process in live.values():
+            process.close()
+    return contest(row, found, left_out)
 
 
 def figures_of(row: Row, rounds: int, seconds: float, busy: bool) -> dict[str, Any]:
-    """One row, measured."""
-    turns = [run for run in (row.first, row.second, row.tuned) if run is not None]
+    """A row of two runs, measured."""
+    turns = (row.first, row.second)
     runs: dict[Run, list[dict[str, Any]]] = {run: [] for run in turns}
     for number in range(rounds):
         for run in turns[::-1 if number % 2 else 1]:
             runs[run].append(measured(run, seconds, busy))
-    return summary(row, runs[row.first], runs[row.second], None if row.tuned is None else runs[row.tuned])
+    return summary(row, runs[row.first], runs[row.second])
 
 
-def table(rows: Sequence[Row], rounds: int, seconds: float, busy: bool) -> dict[str, Any]:
+def table(rows: Sequence[Row | Contest], rounds: int, seconds: float, busy: bool) -> dict[str, Any]:
     """All rows, measured and printed one by one."""
     result: dict[str, Any] = {"machine": machine(), "rounds": rounds, "busy": busy, "rows": []}
-    print(conditions(result), f"\n\n{HEAD}", sep="\n", flush=True)
-    for row in rows:
-        result["rows"].append(figures_of(row, rounds, seconds, busy))
-        print(line(result["rows"][-1]), flush=True)
+    print(conditions(result), flush=True)
+    for kind, head in ((Contest, CONTEST_HEAD), (Row, HEAD)):
+        for number, row in enumerate(row for row in rows if isinstance(row, kind)):
+            if not number:
+                print(f"\n{head}", flush=True)
+            result["rows"].append(contest_of(row, rounds, seconds) if isinstance(row, Contest) else figures_of(row, rounds, seconds, busy))
+            print((contest_line if kind is Contest else line)(result["rows"][-1]), flush=True)
     return result
 
 
-def chosen(rows: Sequence[Row], parts: Sequence[str] | None) -> list[Row]:
+def chosen(rows: Sequence[Any], parts: Sequence[str] | None) -> list[Any]:
     """The rows whose titles contain one of the parts; all without any. SystemExit if there are none."""
     found = [row for row in rows if not parts or any(part in row.title for part in parts)]
     if not found:
@@ -64,9 +87,8 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, help="default: 5; 2 with --quick")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and steps")
-    parser.add_argument("--busy", action="store_true", help="for a busy machine: processor time; of ranks and threads, the "
-                        "fastest tenth of their steps")
-    parser.add_argument("--case", action="append", help="rows with this in their names (again for more)")
+    parser.add_argument("--busy", action="store_true", help="for a busy machine: of ranks and threads, the fastest tenth of their steps")
+    parser.add_argument("--cases", nargs="+", action="extend", help="rows with one of these in their names")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     return parser
 
@@ -80,9 +102,10 @@ def kind_of(about: dict[str, Any]) -> str:
 
 def section(result: dict[str, Any]) -> str:
     """What docs/benchmarks.md says of one kind of processor."""
-    tables = [markdown(result, group, headings) for group, headings in GROUPS.items()
-              if any(r["group"] == group for r in result["rows"])]
-    return "\n\n".join(["A star marks a missed goal. " * any("*" in text for text in tables) + TUNED, conditions(result), *tables])
+    contests = [r for r in result["rows"] if r["group"] == "one process"]
+    tables = [contest_table(contests)] if contests else []
+    tables += [markdown(result, group, headings) for group, headings in GROUPS.items() if any(r["group"] == group for r in result["rows"])]
+    return "\n\n".join([conditions(result), *tables])
 
 
 def written(page: str, result: dict[str, Any]) -> str:
@@ -99,16 +122,16 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
     parser.add_argument("--from", dest="known", type=Path, help="measure nothing: take the figures from this file")
     options = parser.parse_args()
-    if options.write and options.case:
-        raise SystemExit("--write wants all rows: leave out --case")
+    if options.write and options.cases:
+        raise SystemExit("--write requires all rows: leave out --cases")
     if options.known:
         result = json.loads(options.known.read_text())
-        print(HEAD, *(line(r) for r in result["rows"]), sep="\n")
+        print(section(result))
     else:
         if importlib.util.find_spec("torch") is None:
             raise SystemExit("the benchmarks compare with PyTorch, which is not installed: pip install torch")
         rounds = options.rounds or (2 if options.quick else 5)
-        result = table(chosen(TORCH, options.case), rounds, 0.15 if options.quick else 0.5, options.busy)
+        result = table(chosen(ROWS, options.cases), rounds, 0.15 if options.quick else 0.5, options.busy)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     if options.write:

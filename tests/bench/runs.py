@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 LIMIT = 600                                              # seconds for one measurement
 STEPS = {"mlp 64-128-64-10": 600, "mlp 784-512-512-10": 60, "cnn 28x28": 10, "resnet-20": 8, "gpt": 10, "lstm": 120}
-IMPORTS = "import time; start = time.perf_counter(); import {}; print('{{\"check\": 0, \"time\":', time.perf_counter() - start, '}}')"
+IMPORTS = "import time; start = time.perf_counter(); import {}; print('{{\"check\": [0], \"time\":', time.perf_counter() - start, '}}')"
 
 
 class Run(NamedTuple):
@@ -55,6 +57,50 @@ def measured(run: Run, seconds: float = 0.5, busy: bool = False) -> dict[str, An
         return last_line(command)
     command += ["--ranks", str(run.ranks)]
     return gloo(command, run.ranks) if run.library in ("torch", "tuned") else launched(command[1:], run.ranks)
+
+
+class Live:
+    """A run's process that stays: it warms up once, and measures each time that measure() is called."""
+
+    def __init__(self, run: Run) -> None:
+        self.command = [sys.executable, str(HERE / "trainings.py"), run.case, run.library, "--serve", "--cpu", *run.options]
+        self.errors = tempfile.TemporaryFile("w+")   # noqa: SIM115 (close() closes it)
+        self.process = subprocess.Popen(self.command, env=environment(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors)
+        try:
+            self.check: list[float] = self._line()["check"]
+        except Failed:
+            self.close()
+            raise
+
+    def measure(self, seconds: float) -> dict[str, Any]:
+        """{"time": processor seconds of a step, "check", "memory"}."""
+        assert self.process.stdin is not None
+        print(seconds, file=self.process.stdin, flush=True)
+        return self._line()
+
+    def _line(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("{"):                 # libraries print too
+                return json.loads(line)
+        self.errors.seek(0)
+        raise Failed(f"{' '.join(self.command)}\nended with exit status {self.process.wait()}:\n{self.errors.read()[-2000:]}")
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.communicate()
+        self.errors.close()
+
+
+def absent(library: str) -> str:
+    """Why a library of trainings.py cannot run here; an empty text if it can."""
+    if library == "jax" and importlib.util.find_spec("jax") is None:
+        return "not installed"
+    if library == "inductor" and not any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "clang++")):
+        return "no C++ compiler"
+    return ""
 
 
 def launched(script: list[str], ranks: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Measured: weak scaling from one rank to two (as many rows each), one local device to two, gradient sums against a bare MPI
 Allreduce, and what the smallest synchronised step costs. 4 and 8 ranks and devices share the cores, so only their results
-are compared. Writes a part of docs/benchmarks.md, unless --case chooses; about 6 minutes on two idle cores, 1 with --quick.
+are compared. Writes a part of docs/benchmarks.md, unless --cases chooses; about 6 minutes on two idle cores, 1 with --quick.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     rounds = options.rounds or (2 if options.quick else 5)
     seconds = 0.15 if options.quick else 0.5
-    result = table(chosen(SCALING, options.case), rounds, seconds, options.busy)
-    if not options.case:
+    result = table(chosen(SCALING, options.cases), rounds, seconds, options.busy)
+    if not options.cases:
         result["network"] = network(2 * seconds, min(rounds, 3), options.busy)
         print(network_text(result["network"]))
         result["sizes"] = results_of_many()

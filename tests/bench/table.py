@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rows import Row
+from rows import OTHERS, OURS, Contest, Row
 
 TOLERANCE = 1e-3                         # of results in float32 after three steps
-HEAD = f"{'case':34} {'ours us':>10} {'other us':>10} {'ratio':>6}  {'10-90 %':12} {'to reach':>8}  {'memory':12} tuned us  ratio"
+HEAD = f"{'case':34} {'ours us':>10} {'other us':>10} {'ratio':>6}  {'10-90 %':12} {'to reach':>8}  memory"
+CONTEST_HEAD = f"{'case':30} " + " ".join(f"{name:>13}" for name in [*OURS.values(), *OTHERS.values()]) + "  ratio  10-90 %       best, ms"
 
 
 def percentile(values: Sequence[float], part: float) -> float:
@@ -29,20 +30,55 @@ def same(a: float, b: float) -> bool:
     return abs(a - b) <= TOLERANCE * max(1.0, abs(b))
 
 
-def summary(row: Row, firsts: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]],
-            tuned: Sequence[dict[str, Any]] | None = None) -> dict[str, Any]:
-    """The figures of a row. SystemExit if the results differ."""
-    for a, b in [*zip(firsts, seconds, strict=True), *zip(firsts, tuned or firsts, strict=True)]:
-        if row.same and not same(a["check"], b["check"]):
-            raise SystemExit(f"{row.title}: the results differ, {a['check']} and {b['check']}")
+def check(title: str, a: Sequence[float], b: Sequence[float]) -> None:
+    """SystemExit if the results of two runs differ."""
+    if not all(same(x, y) for x, y in zip(a, b, strict=True)):
+        raise SystemExit(f"{title}: the results differ, {a} and {b}")
+
+
+def contest(row: Contest, found: dict[str, list[dict[str, Any]]], left_out: dict[str, str]) -> dict[str, Any]:
+    """The figures of a row of one process: each library's median, and the ratios of the best of ours to the best other in each
+    round. SystemExit if the results of the first steps differ."""
+    first = next(iter(found.values()))[0]["check"]
+    for runs in found.values():
+        check(row.title, runs[0]["check"], first)
+    us = {library: statistics.median(run["time"] for run in runs) * 1e6 for library, runs in found.items()}
+    ours, other = (min((library for library in names if library in us), key=us.__getitem__) for names in (OURS, row.others))
+    pairs = list(zip(found[ours], found[other], strict=True))
+    ratios = [a["time"] / b["time"] for a, b in pairs]
+    return {"title": row.title, "group": "one process", "us": us, "left_out": left_out, "ours": ours, "other": other,
+            "ratio": statistics.median(ratios), "low": percentile(ratios, 0.1), "high": percentile(ratios, 0.9), "rounds": len(ratios),
+            "spread": {library: [percentile([run["time"] * 1e6 for run in runs], part) for part in (0.1, 0.9)] for library, runs in found.items()},
+            "reach": 1.0, "at_least": False, "memory": pairs[-1][0]["memory"] / pairs[-1][1]["memory"], "memory_reach": 1.0}
+
+
+def contest_line(r: dict[str, Any]) -> str:
+    """A row of one process as text, ms of each library."""
+    cells = [milliseconds(r["us"][name]) if name in r["us"] else "-" for name in [*OURS, *OTHERS]]
+    return (f"{r['title']:30} " + " ".join(f"{cell:>13}" for cell in cells) + f" {r['ratio']:6.2f}{' ' if reached(r) else '*'} {spread(r):13} "
+            f"{OURS[r['ours']]} / {OTHERS[r['other']]}" + "".join(f"\n  {name}: {reason}" for name, reason in r["left_out"].items()))
+
+
+def contest_table(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows of one process for the page, with the geometric mean of their ratios."""
+    lines = ["| case | eager, ms | trace_step, ms | compiled, ms | best other, ms | which | ratio | 10-90 % |", "|---|---:|---:|---:|---:|---|---:|---|"]
+    for r in rows:
+        cells = [r["title"], *(milliseconds(r["us"][name]) if name in r["us"] else "" for name in OURS), milliseconds(r["us"][r["other"]]),
+                 OTHERS[r["other"]], f"{r['ratio']:.2f}", spread(r)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, f"| **geometric mean** |  |  |  |  |  | **{statistics.geometric_mean(r['ratio'] for r in rows):.2f}** |  |"])
+
+
+def summary(row: Row, firsts: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The figures of a row of two runs. SystemExit if the results differ."""
+    if row.same:
+        for a, b in zip(firsts, seconds, strict=True):
+            check(row.title, a["check"], b["check"])
     ratios = [a["time"] / b["time"] for a, b in zip(firsts, seconds, strict=True)]
     out = {"title": row.title, "group": row.group, "first_us": statistics.median(r["time"] for r in firsts) * 1e6,
            "second_us": statistics.median(r["time"] for r in seconds) * 1e6, "ratio": statistics.median(ratios),
            "low": percentile(ratios, 0.1), "high": percentile(ratios, 0.9), "rounds": len(ratios), "reach": row.reach,
            "at_least": row.at_least, "memory": None, "memory_reach": row.memory}
-    if tuned is not None:
-        out |= {"tuned_us": statistics.median(r["time"] for r in tuned) * 1e6,
-                "tuned_ratio": statistics.median(a["time"] / b["time"] for a, b in zip(firsts, tuned, strict=True))}
     if row.memory is not None:
         own, other = (statistics.median(r["memory"] for r in runs) for runs in (firsts, seconds))
         out |= {"memory": own / other, "first_mib": own, "second_mib": other}
@@ -60,8 +96,7 @@ def line(r: dict[str, Any]) -> str:
     """A row as text."""
     memory = "" if r["memory"] is None else f"{r['memory']:.2f} ({r['memory_reach']})"
     return (f"{r['title']:34} {r['first_us']:10.1f} {r['second_us']:10.1f} {r['ratio']:6.2f}  {spread(r):12} "
-            f"{bound(r):>8}{' ' if reached(r) else '*'} {memory:12} "
-            + (f"{r['tuned_us']:10.1f} {r['tuned_ratio']:6.2f}" if r.get("tuned_us") is not None else "")).rstrip()
+            f"{bound(r):>8}{' ' if reached(r) else '*'} {memory}").rstrip()
 
 
 def spread(r: dict[str, Any]) -> str:
@@ -77,17 +112,14 @@ def bound(r: dict[str, Any]) -> str:
 def markdown(result: dict[str, Any], group: str, headings: tuple[str, str, str]) -> str:
     """The rows of a group, figures to reach that are not met with a star, times in ms."""
     rows = [r for r in result["rows"] if r["group"] == group]
-    memory, tuned = (any(r.get(name) is not None for r in rows) for name in ("memory", "tuned_us"))
+    memory = any(r["memory"] is not None for r in rows)
     first, second, ratio = headings
-    lines = [f"| case | {first}, ms | {second}, ms | {ratio} | 10-90 % | to reach |" + " memory |" * memory
-             + f" {second} tuned, ms | {ratio} to it |" * tuned,
-             "|---|---:|---:|---:|---|---|" + "---:|" * memory + "---:|---:|" * tuned]
+    lines = [f"| case | {first}, ms | {second}, ms | {ratio} | 10-90 % | to reach |" + " memory |" * memory,
+             "|---|---:|---:|---:|---|---|" + "---:|" * memory]
     for r in rows:
         cells = [r["title"], milliseconds(r["first_us"]), milliseconds(r["second_us"]),
                  f"{r['ratio']:.2f}" + " *" * (not reached(r)), spread(r), bound(r)]
         cells += [("" if r["memory"] is None else f"{r['memory']:.2f}" + " *" * (r["memory"] > r["memory_reach"]))] * memory
-        has = r.get("tuned_us") is not None
-        cells += [milliseconds(r["tuned_us"]) if has else "", f"{r['tuned_ratio']:.2f}" if has else ""] * tuned
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -95,16 +127,17 @@ def markdown(result: dict[str, Any], group: str, headings: tuple[str, str, str])
 def milliseconds(microseconds: float) -> str:
     """Three digits."""
     value = microseconds / 1e3
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+    return f"{value:.0f}" if value >= 99.95 else f"{value:#.3g}"
 
 
 def conditions(result: dict[str, Any]) -> str:
     """Under what the figures were measured, in a few lines."""
     m = result["machine"]
-    clock = "processor time (of ranks and threads the fastest tenth of steps, by the clock)" if result["busy"] else "by the clock"
+    clock = "the fastest tenth of steps by the clock" if result["busy"] else "by the clock"
     text = (f"{m['processor']}, {m['cores']} cores; Python {m['python']}, NumPy {m['numpy']}, "
-            f"PyTorch {m['torch']}, {m['mpi']}; accelerators {m['accelerators']}; one thread per rank, fresh alternating "
-            f"processes, median of {result['rounds']} round{'s' * (result['rounds'] > 1)}, {clock}; {m['date']}, commit {m['commit']}.")
+            f"PyTorch {m['torch']}, JAX {m['jax']}, {m['mpi']}; accelerators {m['accelerators']}; one thread per rank, alternating "
+            f"processes, median of {result['rounds']} round{'s' * (result['rounds'] > 1)}, steps of one process in processor time, others "
+            f"{clock}; {m['date']}, commit {m['commit']}.")
     if m["load"] > 0.5:
         text += (f" **Preliminary**: other processes used {m['load']:.1f} cores when this began, so figures of two ranks or devices are "
                  "unreliable.")
