@@ -1,20 +1,31 @@
-"""What surrounds compile(): decorators and questions of torch.compiler that change nothing here."""
+"""What surrounds compile(), by the names of torch.compiler."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from ..base import docstrings as _docstrings
-
-
-def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
+from ..core.primitive import side_effect, this_thread, watchers
 
 
 def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, **kwargs: Any) -> Callable[..., Any]:
-    """Decorator, with parentheses or without, for what a compiler should not touch: the function itself."""
-    return _itself if fn is None else fn
+    """Decorator, with parentheses or without: compile() runs a step that calls the function eagerly."""
+    if fn is None:
+        return functools.partial(disable, recursive=recursive, **kwargs)
+    if hasattr(fn, "forward"):                       # a module
+        fn.forward = disable(fn.forward)
+        return fn
+    function = fn
+
+    @functools.wraps(function)
+    def disabled(*args: Any, **kwargs: Any) -> Any:
+        if watchers:
+            side_effect(f"{function.__name__}(), which compiler.disable() excludes,")
+        return function(*args, **kwargs)
+
+    return disabled
 
 
 def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,15 +34,11 @@ def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_compiling() -> bool:
-    """False: compile() returns its function unchanged, so no code ever runs under a compiler."""
-    return False
+    """Whether this thread is recording a function for compile()."""
+    return getattr(this_thread.call_watcher, "compiles", False)
 
 
 is_exporting = is_dynamo_compiling = is_compiling
-
-
-def reset() -> None:
-    """Nothing to forget."""
 
 
 _docstrings.complete(globals(), "compat", "compiler.")

@@ -1,12 +1,12 @@
 """compile(): a step, function or model recorded once and run as a program of its own.
 
-May import: base, core, kernels, modes, ops, spans. Read first: door.py.
+May import: base, core, kernels, modes, nn, ops, spans. Read first: door.py.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .door import compile
+from .door import compile, reset
 
 if TYPE_CHECKING:
     from .errors import TraceError
@@ -22,4 +22,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["TraceError", "Traced", "compile", "trace_step"]
+__all__ = ["TraceError", "Traced", "compile", "reset", "trace_step"]

@@ -79,9 +79,9 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or type(function).__name__)
 
 
-def user_line() -> str:
-    """`file:line` of the innermost frame outside of this package and its plugins'."""
-    frame: Any = sys._getframe(1)
+def user_line(frame: Any = None) -> str:
+    """`file:line` of the innermost frame outside of this package and its plugins', from this frame or the caller's on."""
+    frame = frame or sys._getframe(1)
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in (OWN, *plugin_packages(), "contextlib"):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"

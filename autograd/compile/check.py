@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core.tensor import result
+from .calls import Array
 from .compare import bitwise_equal, equal_settings
 from .errors import TraceError
 from .nests import Nest
@@ -35,17 +38,17 @@ def compare_results(expected: list[Nest], got: list[Nest]) -> None:
                 raise TraceError(MSG_RETURNED.format(kind=type(e).__name__, one=g, two=e))
 
 
-def compare_tensors(before: Snapshot, after: Snapshot) -> None:
+def compare_tensors(before: Snapshot, after: Snapshot, alike: Callable[[Array, Array], bool] = bitwise_equal) -> None:
     """Compare the tensors of `before`, in their present state after replays, with their copies after steps: TraceError if
-    a bit differs."""
+    they are not alike."""
     watched = {t for t, _, _, _ in before.tensors}
     for t, values, _, gradient in after.tensors:
         if t not in watched:
             continue
-        if not bitwise_equal(values, t.array):
+        if not alike(values, t.array):
             raise TraceError(MSG_DIFFERS.format(name=f"a tensor of shape {list(t.shape)}"))
         g = None if t._grad is None else t._grad.array
-        if not (g is gradient is None or (g is not None and gradient is not None and bitwise_equal(g, gradient))):
+        if not (g is gradient is None or (g is not None and gradient is not None and alike(gradient, g))):
             raise TraceError(MSG_DIFFERS.format(name=f"the gradient of a tensor of shape {list(t.shape)}"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from ..core.tensor import Tensor
@@ -23,7 +24,7 @@ class Nest:
             return len(self.tensors) - 1
         if isinstance(item, (tuple, list)):
             return ("items", type(item), [self._flatten(part) for part in item])
-        if isinstance(item, dict):
+        if isinstance(item, dict) and type(item) in (dict, OrderedDict):
             return ("dict", type(item), {key: self._flatten(part) for key, part in item.items()})
         self.constants.append(item)
         return ("other", None, item)
@@ -31,6 +32,12 @@ class Nest:
     def unflatten(self, tensors: list[Any]) -> Any:
         """The nest rebuilt with other tensors."""
         return _unflatten(self.form, tensors)
+
+    def form_of_first(self) -> Nest:
+        """A nest of the form of the first part."""
+        nest = Nest(())
+        nest.form = self.form[2][0]
+        return nest
 
     def tensors_in(self, nest: Any) -> list[Tensor]:
         """The tensors of another nest. TraceError unless it has the same form and constants."""
@@ -55,7 +62,7 @@ def _unflatten(form: Any, tensors: list[Any]) -> Any:
     if kind == "other":
         return parts
     if kind == "dict":
-        return {key: _unflatten(part, tensors) for key, part in parts.items()}
+        return cls((key, _unflatten(part, tensors)) for key, part in parts.items())
     made = [_unflatten(part, tensors) for part in parts]
     return cls(*made) if hasattr(cls, "_fields") else cls(made)
 

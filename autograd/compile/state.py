@@ -4,7 +4,9 @@ after it."""
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
+import sys
 import types
 from collections import deque
 from collections.abc import Iterator
@@ -45,7 +47,9 @@ def referents(obj: Any) -> Iterator[Any]:
         yield from obj.__defaults__ or ()
         yield from (obj.__kwdefaults__ or {}).values()
         if is_user_code(obj.__module__):
-            yield from (obj.__globals__[name] for name in names_in(obj.__code__) if name in obj.__globals__)
+            yield from (obj.__globals__[name] for name in globals_in(obj.__code__) if name in obj.__globals__)
+    elif hasattr(type(obj), "eager_calls"):
+        yield obj.function                           # of a Compiled, not its programs
     elif isinstance(obj, types.MethodType):
         yield obj.__self__
         yield obj.__func__
@@ -67,6 +71,14 @@ def referents(obj: Any) -> Iterator[Any]:
                     if isinstance(v, (Tensor, Generator)) or hasattr(v, "_parameters") or hasattr(v, "param_groups"))
     else:
         yield from attributes(obj).values()
+        yield from methods(type(obj))
+
+
+def methods(cls: type) -> Iterator[types.FunctionType]:
+    """The functions in a class's own code and in that of its bases, if they are the user's."""
+    for base in cls.__mro__:
+        if is_user_code(base.__module__) and base.__module__.partition(".")[0] not in sys.stdlib_module_names:
+            yield from (f for f in vars(base).values() if isinstance(f, types.FunctionType))
 
 
 def is_user_code(module: str | None) -> bool:
@@ -102,11 +114,19 @@ def set_attribute(obj: object, name: str, value: object) -> None:
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:
-    """The global names in a function's code, and in the functions that it defines."""
+    """The names of globals and attributes in a function's code, and in the functions that it defines."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from names_in(constant)
+
+
+@functools.lru_cache(1024)
+def globals_in(code: types.CodeType) -> tuple[str, ...]:
+    """The global variables that a function's code, or the functions that it defines, reads or sets."""
+    own = {i.argval for i in dis.get_instructions(code) if i.opname.endswith(("_GLOBAL", "_NAME"))}
+    inner = [globals_in(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return tuple(sorted(own.union(*inner)))
 
 
 def variables(function: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
@@ -116,7 +136,7 @@ def variables(function: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
             yield name, cell, cell.cell_contents
         except ValueError:                           # not assigned yet
             yield name, cell, ABSENT
-    for name in names_in(function.__code__):
+    for name in globals_in(function.__code__):
         yield name, function.__globals__, function.__globals__.get(name, ABSENT)
 
 

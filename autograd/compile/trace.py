@@ -7,19 +7,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..core.primitive import this_thread
-from ..core.tensor import Tensor, result
-from .calls import Array
+from ..core.tensor import result
+from .bindings import Bindings
 from .check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
-from .compare import compare
 from .errors import TraceError
-from .guards import Guards
 from .nests import Nest
-from .program import Program
-from .state import Snapshot, reachable
-from .tracer import Tracer
+from .recorded import Recorded
+from .state import Snapshot
 
 MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype {dtype}, but the step was recorded with "
              "{shape} and {wanted}: trace it again for others")
@@ -86,85 +81,52 @@ class Traced:
                 raise TraceError("trace: example_inputs that require gradients are not supported: use the step's own leaves")
         before = Snapshot(step)
         try:
-            # optimizers and layers create their state
-            step(*self._arguments.unflatten([result(t.array.copy()) for t in self._arguments.tensors]))
-            leaves = [t for t in reachable(step) if isinstance(t, Tensor) and t.tracked and t.edge is None]
-            one = self._record([t.array.copy() for t in self._arguments.tensors], leaves)
-            two = self._record([perturbed(t.array) for t in self._arguments.tensors], leaves)
-            fresh = compare(one, two)
+            self._eagerly()                          # optimizers and layers create their state
+            self._recorded = Recorded(step, self._arguments, Snapshot(step), [step])
         finally:
             before.restore()
-        unchanged = {key for key, (tensor, array, _) in two.guards.items() if one.guards.get(key, (0, 0))[1] is array}
-        self._guards = Guards([guard for key, guard in two.guards.items() if key in unchanged], before.modules,
-                              before.variables)
-        self._results = two.returned
-        self._program = Program(two, two.results, fresh)
-        self._text = [(call.label, call.line) for call in two.calls if not call.optional]
+        tensors = {id(tensor) for tensor, _, _ in self._recorded.guarded}
+        self._recorded.guard(before.modules, [b for b in Bindings([step]).read() if id(b.value) in tensors])
         if check:
             self._check(1)
             counted = self._check(CHECKED)
             if counted:
                 warnings.warn(MSG_COUNTED.format(counted=counted), stacklevel=4)
 
-    def _record(self, arrays: list[Array], leaves: list[Tensor]) -> Tracer:
-        """Run the step, which reaches these leaves, on these arrays, and return its recording."""
-        tracer = Tracer()
-        self._inputs = arrays
-        for array in arrays:
-            tracer.value(array)
-        tracer.gradients.begin(leaves)
-        with tracer:
-            returned = self.step(*self._arguments.unflatten([result(a) for a in arrays]))
-            tracer.gradients.record_unseen()
-        nest = tracer.returned = Nest(returned)
-        for leaf in nest.constants:
-            if not isinstance(leaf, (bool, int, float, complex, str, type(None))):
-                raise TraceError(f"trace: the step returns a {type(leaf).__name__}: a replay can return Tensors, in tuples, "
-                                 "lists and dicts, and constants")
-        tracer.results = [tracer.operand(t.array) for t in nest.tensors]
-        return tracer
+    def _eagerly(self) -> Any:
+        """Run the step on copies of the examples."""
+        return self.step(*self._arguments.unflatten([result(t.array.copy()) for t in self._arguments.tensors]))
 
     def __call__(self, *args: Any) -> Any:
         """Replay the step with other tensors."""
         given = self._arguments.tensors_in(args)
-        for number, (array, tensor) in enumerate(zip(self._inputs, given, strict=True)):
+        for number, (array, tensor) in enumerate(zip(self._recorded.inputs, given, strict=True)):
             x = tensor.array
             if x.shape != array.shape or x.dtype != array.dtype:
                 raise TraceError(MSG_SHAPE.format(number=number, got=list(x.shape), dtype=x.dtype, shape=list(array.shape),
                                                   wanted=array.dtype))
-            np.copyto(array, x)
-        self._guards.check()
-        return self._results.unflatten([result(np.array(a)) for a in self._program.run()])
+        problem = self._recorded.guards.problem()
+        if problem:
+            raise TraceError(f"replay: {problem}: trace it again")
+        return self._recorded.run(given)
 
     def program(self) -> str:
         """The calls, one a line, with the lines of the user's file that they come from."""
-        return self._program.source + "".join(f"# {label:24} {line}\n" for label, line in self._text)
+        return self._recorded.describe()
 
     def _check(self, steps: int) -> str:
         """Compare replays with the step itself, from the same state: TraceError if a bit differs. Returns the names of
         Python numbers that the step changes and replays do not."""
-        examples = self._arguments.tensors
         before = Snapshot(self.step)
         try:
-            expected = [copied(self.step(*self._arguments.unflatten([result(t.array.copy()) for t in examples])))
-                        for _ in range(steps)]
+            expected = [copied(self._eagerly()) for _ in range(steps)]
             after = Snapshot(self.step)
             before.restore()
-            compare_results(expected, [Nest(self(*self._arguments.unflatten(examples))) for _ in range(steps)])
+            compare_results(expected, [Nest(self._recorded.run(self._arguments.tensors)) for _ in range(steps)])
             compare_tensors(before, after)
             return changed_numbers(after, Snapshot(self.step))
         finally:
             before.restore()
-
-
-def perturbed(array: Array) -> Array:
-    """An array like this one with other values of the same range: its elements rolled, floating numbers scaled by 0.97."""
-    rolled = np.asarray(np.roll(array, 1))
-    if array.size > 1 and array.dtype.kind in "biuf":
-        rolled.flat[rolled.argmax()] = rolled.flat[rolled.argmin()]          # otherwise sums and counts would be equal
-    if array.dtype.kind in "biu" and array.size and (rolled == array).all():
-        rolled.flat[0] = not rolled.flat[0] if array.dtype.kind == "b" else 0  # all elements are equal: 0 is always possible
-    return np.asarray(rolled * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else rolled
 
 
 __all__ = ["Traced", "trace_step"]

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .modes import GRAD, modes
+from .modes import GRAD, changed, modes
 from .versions import Counter, InferenceCounter
 
 if TYPE_CHECKING:
@@ -74,11 +74,13 @@ class RemovableHandle:
         for each in flags:
             each[self.id] = True
         self._dicts = hooks, *flags
+        changed()
 
     def remove(self) -> None:
         """Unregister the hook."""
         for held in self._dicts:
             held.pop(self.id, None)
+        changed()
 
     def __enter__(self) -> RemovableHandle:
         return self

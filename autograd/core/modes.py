@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import threading
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -28,9 +29,18 @@ class Process:
         self.interceptors: list[Any] = []            # of all threads, see interceptors.py
         self.call_watchers: list[Any] = []           # interceptors that receive some thread's calls, see primitive.py
         self.inference_blocks: list[None] = []       # one for each open block of inference_mode, see versions.py
+        self.version: int = 0                        # see changed()
+        self.compile: Any = None                     # compile(), for Module.compile()
 
 
 process: Process = Process()
+_versions = itertools.count(1)
+
+
+def changed() -> None:
+    """Give process.version a new number: a module, a hook or a setting has changed, on which compiled steps may depend.
+    While the number stays the same, their guards need not look at any of them."""
+    process.version = next(_versions)                # the count is atomic, so no change of another thread is lost
 
 
 class Modes(threading.local):

@@ -21,7 +21,7 @@ import numpy as np
 from ..base.dtypes import bfloat16
 from ..base.types import Array, DeviceLike, DTypeLike, MemoryFormat
 from ..core.graph import RemovableHandle, shared_counter
-from ..core.modes import no_grad
+from ..core.modes import changed, no_grad, process
 from ..core.primitive import primitive
 from ..core.tensor import Parameter, Tensor, result
 from ..kernels.halves import copy_into
@@ -29,6 +29,7 @@ from ..ops.creation.fill import empty_like, zeros_like
 from ..ops.pointwise.cast import cast
 from ..spans.spans import MODULE, profilers, record_function
 from .extra_repr import format_attributes
+from .members import KINDS, STATE, Members
 from .module_hooks import MSG_MIXED, BackwardHook, any_global, backward_hooks, global_hooks, hook_output
 from .notebook import html_of
 from .parameter import MSG_SHAPE, Buffer, is_lazy
@@ -38,12 +39,6 @@ if TYPE_CHECKING:
 
     from .module_hooks import Arguments, Forward, Output, PostHook, PreHook
 
-KINDS = {"_parameters": "parameter", "_buffers": "buffer", "_modules": "module"}      # the dicts of members
-STATE: dict[str, Callable[[], Any]] = {
-    **dict.fromkeys(KINDS, dict), "_non_persistent_buffers_set": set,
-    **dict.fromkeys(("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks", "_forward_hooks_with_kwargs",
-                     "_forward_hooks_always_called", "_backward_pre_hooks", "_backward_hooks", "_state_dict_hooks",
-                     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"), OrderedDict)}
 EXTRA = "_extra_state"
 MSG_POST_HOOK = ("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
                  "incompatible_keys need to be modified, it should be done inplace.")
@@ -104,7 +99,8 @@ class Module:
                 break
         else:
             if not isinstance(value, Buffer):
-                return object.__setattr__(self, name, value)
+                object.__setattr__(self, name, Members(value) if name in KINDS else value)
+                return changed()
             kind = "_buffers"
         if value is not None and not (kind == "_buffers" and isinstance(value, Tensor)):
             word = "child module" if kind == "_modules" else KINDS[kind]
@@ -119,6 +115,7 @@ class Module:
                 self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
+        changed()
 
     def __dir__(self) -> list[str]:
         names = [*super().__dir__(), *self._parameters, *self._buffers, *self._modules]
@@ -127,7 +124,8 @@ class Module:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for name in (*KINDS, "_non_persistent_buffers_set"):         # copy.copy() passes those of the original
-            self.__dict__[name] = copy.copy(getattr(self, name))
+            held = getattr(self, name)
+            self.__dict__[name] = Members(held) if name in KINDS else copy.copy(held)
 
     def _put(self, kind: str, name: str, value: Any) -> None:
         """Put a parameter, buffer or module, after the hooks of its registration, into the dict `kind` alone."""
@@ -584,7 +582,8 @@ class Module:
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """No effect, like autograd.compile()."""
+        """Compile forward() in place; the arguments are those of autograd.compile()."""
+        self.forward = process.compile(self.forward, *args, **kwargs)      # type: ignore[method-assign]
 
     def to(self, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, non_blocking: bool = False,
            copy: bool | None = None, memory_format: MemoryFormat | None = None) -> Self:

@@ -375,7 +375,7 @@ def editing_the_dicts(t):
     nn, x, log = t.nn, t.ones(2, 3), []
     m = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
     linear, norm = m[0], m[1]
-    dicts = [type(getattr(norm, name)).__name__ for name in (
+    dicts = [[c.__name__ for c in type(getattr(norm, name)).__mro__ if c.__module__ in ("builtins", "collections")] for name in (
         "_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks", "_forward_pre_hooks_with_kwargs")]
     weight = linear._parameters.pop("weight")
     out = [dicts, hasattr(linear, "weight"), [n for n, _ in m.named_parameters()], list(m.state_dict())]

@@ -1,0 +1,145 @@
+"""Differentiable: programs of a function whose results have a graph: its forward pass, and a backward pass of its own.
+
+Both are one recording, of the function and of grad() of its results, cut where the backward pass begins.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.backward import grad
+from ..core.function import Function
+from ..core.modes import GRAD, enable_grad, modes
+from ..core.tensor import Tensor, result
+from .bindings import Bindings
+from .calls import Array, Value
+from .nests import Nest
+from .recorded import Maker, Recorded, perturbed
+from .state import Snapshot
+from .tracer import Tracer
+
+MSG_AGAIN = ("compile: {name} can't be differentiated twice, or after a later call with retain_graph: it draws random "
+             "numbers or changes buffers, so that its forward pass can't run again; call the function without compile()")
+
+
+class Differentiable(Recorded):
+    """Recorded, whose results have a node. While the backward pass of a call is pending, its memory is in use."""
+
+    def __init__(self, step: Callable[..., Any], arguments: Nest, before: Snapshot, roots: Sequence[object], make: Maker,
+                 bindings: Bindings, live: Sequence[bool]) -> None:
+        """live: for each tensor of the result, whether it has a graph."""
+        self.live = live
+        self.calls = 0
+        self.pending: Callable[[], Any] | None = None        # a reference to the node of the last call
+        super().__init__(step, arguments, before, roots, make, bindings)
+
+    def _run_step(self, tracer: Tracer, inputs: list[Tensor]) -> Any:
+        """Run the function and differentiate its results: they and the gradients."""
+        returned = super()._run_step(tracer, inputs)
+        outs = [t for t, live in zip(Nest(returned).tensors, self.live, strict=True) if live]
+        tracer.mark = tracer.calls[-1] if tracer.calls else None
+        ids = set(map(id, inputs))
+        held = [t for t, _, tracked in tracer.guards.values() if tracked & GRAD and id(t) not in ids]
+        self.targets = [*inputs, *held]
+        wanted = [t for t in self.targets if t.tracked & GRAD]
+        seeds = [np.cos(np.arange(t.array.size)).reshape(t.array.shape).astype(t.array.dtype) for t in outs]
+        self.example_seeds = [g.copy() for g in seeds]
+        self.seeds = seeds if tracer.examples else [perturbed(g) for g in seeds]
+        for g in self.seeds:
+            tracer.value(g)
+        grads = iter(grad(outs, wanted, [result(g) for g in self.seeds], allow_unused=True))
+        found = [next(grads) if t.tracked & GRAD else None for t in self.targets]
+        tracer.has_grad = [g is not None for g in found]
+        return returned, [g for g in found if g is not None]
+
+    def _make(self, tracer: Tracer, fresh: set[int], make: Maker) -> None:
+        """Make the two programs: values of the first that the second reads stay in their memory."""
+        count = len(self.live)
+        cut = 0 if tracer.mark is None else tracer.calls.index(tracer.mark) + 1
+        before, after = tracer.calls[:cut], tracer.calls[cut:]
+        made = {id(v) for call in before for v in call.outs if v is not None}
+        kept: dict[int, Value] = {}
+        grads = tracer.results[count:]
+        for value in [x for call in after for x in (*call.args, *call.settings.values())] + grads:
+            if isinstance(value, Value) and id(value) in made:
+                tracer.fix(value)
+                kept[id(value)] = value
+        self.outs, self.grads = count, tracer.has_grad
+        self.pure = not tracer.written and not tracer.primitives
+        self.returned = tracer.returned.form_of_first()
+        forward, backward = copy.copy(tracer), copy.copy(tracer)
+        forward.calls, backward.calls, backward.outside = before, after, []
+        self.program = make(forward, [*tracer.results[:count], *kept.values()], fresh)
+        self.backward = make(backward, grads, fresh)
+
+    def describe(self) -> str:
+        """The sources of both programs."""
+        return f"{self.program.source}{super().describe().replace(self.program.source, self.backward.source)}"
+
+    @property
+    def busy(self) -> bool:
+        """Whether the backward pass of the last call is pending."""
+        return self.pending is not None and self.pending() is not None
+
+    def run(self, tensors: Sequence[Tensor]) -> Any:
+        """Run the forward program, and record its node."""
+        outs = CompiledFunction.apply(self, *tensors, *self.targets[len(tensors):])
+        return self.returned.unflatten(list(outs))
+
+    def run_all(self, arrays: Sequence[Array]) -> list[Array]:
+        """The results and gradients for these arrays, for a comparison with the step."""
+        for mine, given in zip((*self.inputs, *self.seeds), (*arrays, *self.example_seeds), strict=True):
+            np.copyto(mine, given)
+        outs = [np.array(a) for a in self.program.run()[:self.outs]]
+        return [*outs, *map(np.array, self.backward.run())]
+
+    def again(self, ctx: Any, gs: Sequence[Tensor]) -> list[Tensor | None]:
+        """The gradients by an eager run."""
+        if not self.pure:
+            raise RuntimeError(MSG_AGAIN.format(name=getattr(self.step, "__name__", "the function")))
+        tensors = ctx.saved_tensors
+        with enable_grad():
+            outs = Nest(self.step(*self.arguments.unflatten(list(tensors[:len(self.inputs)])))).tensors
+        pairs = [(t, g) for t, g, live in zip(outs, gs, self.live, strict=True) if live]
+        create = bool(modes.recording & GRAD)
+        wanted = [t for t in tensors if t.requires_grad]
+        found = iter(grad([t for t, _ in pairs], wanted, [g for _, g in pairs], create_graph=create, allow_unused=True))
+        return [next(found) if t.requires_grad else None for t in tensors]
+
+
+class CompiledFunction(Function):
+    """One call of a Differentiable."""
+
+    @staticmethod
+    def forward(ctx: Any, recorded: Differentiable, *tensors: Tensor) -> Any:
+        """Run the forward program."""
+        for mine, given in zip(recorded.inputs, tensors):  # noqa: B905 - parameters follow, which programs read in place
+            np.copyto(mine, given.array)
+        outs = tuple([result(np.array(a)) for a in recorded.program.run()[:recorded.outs]])
+        recorded.calls += 1
+        ctx.recorded, ctx.number = recorded, recorded.calls
+        recorded.pending = weakref.ref(ctx)
+        ctx.save_for_backward(*tensors)
+        ctx.mark_non_differentiable(*[t for t, live in zip(outs, recorded.live, strict=True) if not live])
+        return outs
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Tensor) -> Any:
+        """Run the backward program; under create_graph, or after a later call, run the function again."""
+        recorded: Differentiable = ctx.recorded
+        if ctx.number != recorded.calls or modes.recording & GRAD:
+            return (None, *recorded.again(ctx, gs))
+        ctx.saved_tensors                            # noqa: B018 - an error if one of them was written to since
+        for mine, g in zip(recorded.seeds, [g for g, live in zip(gs, recorded.live, strict=True) if live], strict=True):
+            np.copyto(mine, g.array)
+        grads = iter(recorded.backward.run())
+        recorded.pending = None
+        return (None, *[result(np.array(next(grads))) if has else None for has in recorded.grads])
+
+
+__all__ = ["CompiledFunction", "Differentiable"]

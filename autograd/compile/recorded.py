@@ -1,0 +1,141 @@
+"""Recorded: a step's program for arguments of one form, with its guards; and how a step is recorded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.modes import GRAD
+from ..core.tensor import Tensor, result
+from .bindings import Bindings
+from .calls import Array, Value
+from .compare import bitwise_equal, compare
+from .errors import TraceError
+from .guards import Guards
+from .nests import Nest
+from .program import Program
+from .state import Snapshot, reachable
+from .tracer import Tracer
+
+Maker = Callable[[Tracer, list[Value], set[int]], Any]       # makes a program of a recording: Program's arguments
+MSG_ARGUMENT_GRAD = "the step calls backward() through an argument, whose .grad a program can't set: make it a leaf outside"
+MSG_ARGUMENT_WRITTEN = "the step writes to an argument"
+CONSTANTS = (bool, int, float, complex, str, type(None))
+
+
+class Recorded:
+    """A program of a step, and what it was recorded with."""
+
+    def __init__(self, step: Callable[..., Any], arguments: Nest, before: Snapshot, roots: Sequence[object],
+                 make: Maker = Program, bindings: Bindings | None = None) -> None:
+        """The step has run before, so that optimizers and layers have their state. The state afterwards is `before`.
+
+        bindings: the Python state, if the program must do all that the step does. Then arguments may require grad.
+        """
+        self.step = step
+        self.arguments = arguments
+        self.lock = threading.Lock()                 # the program has one memory
+        self.guards: Guards
+        leaves = [t for t in reachable(roots) if isinstance(t, Tensor) and t.tracked and t.edge is None]
+        examples = [t.array for t in arguments.tensors]
+        try:
+            one = self._record([a.copy() for a in examples], leaves, True)
+            self.expected = [value.array.copy() for value in one.results]
+            self.effects = [] if bindings is None else Bindings(roots).changed_since(bindings)
+            self.after = before if bindings is None else Snapshot(roots)
+            if bindings is not None:
+                before.restore()
+            two = self._record([perturbed(a) for a in examples], leaves, False)
+        finally:
+            before.restore()
+        fresh = compare(one, two)
+        if bindings is not None:
+            if two.written & set(range(len(examples))):
+                raise TraceError(MSG_ARGUMENT_WRITTEN)
+            if two.late:
+                raise TraceError(two.late)
+            two.test_early()
+        self.returned = two.returned
+        self.guarded = [guard for key, guard in two.guards.items() if one.guards.get(key, (0, 0))[1] is guard[1]]
+        self.text = [(call.label, call.line) for call in two.calls if not call.optional]
+        self._make(two, fresh, make)
+
+    def _make(self, tracer: Tracer, fresh: set[int], make: Maker) -> None:
+        """Make the program."""
+        self.program = make(tracer, tracer.results, fresh)
+
+    def guard(self, modules: Sequence[Any], bindings: Any, names: Any = ()) -> None:
+        """Create the guards, before the first run."""
+        self.guards = Guards(self.guarded, modules, bindings, names)
+
+    def _run_step(self, tracer: Tracer, inputs: list[Tensor]) -> Any:
+        """Run the step while a tracer records it. Returns what the program shall return."""
+        return self.step(*self.arguments.unflatten(inputs))
+
+    def _record(self, arrays: list[Array], leaves: list[Tensor], examples: bool) -> Tracer:
+        """Run the step, which reaches these leaves, on these arrays, the examples or others, and return its recording."""
+        tracer = Tracer(examples=examples)
+        self.inputs = arrays
+        for array in arrays:
+            tracer.value(array)
+        tracer.gradients.begin(leaves)
+        inputs = [result(a) for a in arrays]
+        for x, given in zip(inputs, self.arguments.tensors, strict=True):
+            x.tracked = given.tracked & GRAD
+        with tracer:
+            returned = self._run_step(tracer, inputs)
+            tracer.gradients.record_unseen()
+        if any(x._grad is not None for x in inputs):
+            raise TraceError(MSG_ARGUMENT_GRAD)
+        nest = tracer.returned = Nest(returned)
+        for leaf in nest.constants:
+            if not isinstance(leaf, CONSTANTS):
+                raise TraceError(f"trace: the step returns a {type(leaf).__name__}: a replay can return Tensors, in tuples, "
+                                 "lists and dicts, and constants")
+        tracer.results = [tracer.operand(t.array) for t in nest.tensors]
+        return tracer
+
+    @property
+    def busy(self) -> bool:
+        """Whether the program's memory is in use between calls."""
+        return False
+
+    def run(self, tensors: Sequence[Tensor]) -> Any:
+        """Run the program on other tensors; the step's result, with copies of its tensors."""
+        for array, x in zip(self.inputs, tensors, strict=True):
+            np.copyto(array, x.array)
+        return self.returned.unflatten([result(np.array(a)) for a in self.program.run()])
+
+    def run_all(self, arrays: Sequence[Array]) -> list[Array]:
+        """What the recorded runs have computed, for these arrays."""
+        for mine, given in zip(self.inputs, arrays, strict=True):
+            np.copyto(mine, given)
+        return [np.array(a) for a in self.program.run()]
+
+    def alike(self, one: Array, two: Array) -> bool:
+        """Whether arrays of the step and of the program are equal: to the bit, unless the program has a tolerance."""
+        tolerance: float = getattr(self.program, "tolerance", 0.0)
+        if not tolerance or one.dtype.kind not in "fc":
+            return bitwise_equal(one, two)
+        return one.shape == two.shape and bool(np.allclose(one, two, tolerance, tolerance * np.abs(one).max(initial=0.0),
+                                                           equal_nan=True))
+
+    def describe(self) -> str:
+        """The program's source, with the lines of the user's file that its calls come from."""
+        return str(self.program.source) + "".join(f"# {label:24} {line}\n" for label, line in self.text)
+
+
+def perturbed(array: Array) -> Array:
+    """An array like this one with other values of the same range: its elements rolled, floating numbers scaled by 0.97."""
+    rolled = np.asarray(np.roll(array, 1))
+    if array.size > 1 and array.dtype.kind in "biuf":
+        rolled.flat[rolled.argmax()] = rolled.flat[rolled.argmin()]          # otherwise sums and counts would be equal
+    if array.dtype.kind in "biu" and array.size and (rolled == array).all():
+        rolled.flat[0] = not rolled.flat[0] if array.dtype.kind == "b" else 0  # all elements are equal: 0 is always possible
+    return np.asarray(rolled * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else rolled
+
+
+__all__ = ["Maker", "Recorded"]

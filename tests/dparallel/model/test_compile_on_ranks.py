@@ -1,0 +1,124 @@
+"""compile() under DataParallel: the steps of an eager model, and one decision of all ranks in each call."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import autograd as ag
+import autograd.nn.functional as F
+from autograd import nn, optim
+from dparallel import AllReduce, DataParallel
+
+SEED = threading.Lock()              # ranks as threads share the default generator
+
+
+def training(comm, extra=lambda loss: loss, **options):
+    """A data-parallel model with batch norm, and a step on this rank's rows; alike each time."""
+    with SEED:
+        ag.manual_seed(3)
+        net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 4))
+    model = DataParallel(net, comm=comm, **options)
+    optimizer = optim.AdamW(model.parameters(), lr=1e-2)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = extra(F.cross_entropy(model(x), y))
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return model, step
+
+
+def batches(rank, steps, odd=None):
+    """This rank's batches; in steps from 5 on, rank `odd` has one row more in each third one."""
+    rng = np.random.default_rng(rank)
+    sizes = [4 + rank + (rank == odd and number >= 5 and number % 3 == 0) for number in range(steps)]
+    return [(ag.tensor(rng.standard_normal((n, 6)).astype(np.float32)), ag.tensor(rng.integers(0, 4, n))) for n in sizes]
+
+
+def state(model):
+    return [np.array(t.detach().numpy()) for t in model.state_dict().values()] + [
+        np.array(p.grad.numpy()) for p in model.parameters()]
+
+
+def assert_alike(comm, data, **options):
+    """Eager and compiled steps, from the same start, give bitwise the same. Returns the compiled step."""
+    (plain, slow), (fast, step) = training(comm, **options), training(comm, **options)
+    run = ag.compile(step, backend="python")
+    for x, y in data:
+        np.testing.assert_array_equal(slow(x, y).detach().numpy(), run(x, y).detach().numpy(), strict=True)
+    for a, b in zip(state(plain), state(fast), strict=True):
+        np.testing.assert_array_equal(a, b, strict=True)
+    return run
+
+
+@pytest.mark.parametrize("options", [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}, {"shard": "optimizer"},
+                                     {"extra": None}])
+def test_steps(comm, options):
+    if "extra" in options:
+        options = {"extra": lambda loss: loss + 0.5 * AllReduce.apply(loss * loss, comm=comm)}
+    assert assert_alike(comm, batches(comm.rank, 6), **options).made == 1
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+def test_one_rank_meets_another_shape(comm, odd):
+    """It runs eagerly until a call in which ranks agree, the 8th or 16th, and all record again."""
+    run = assert_alike(comm, batches(comm.rank, 20, odd), )
+    if odd < comm.size > 1:
+        assert 1 <= run.made <= 4 and not run.eager_calls
+        assert run._calls == 19
+
+
+def test_one_rank_can_not_be_compiled(comm):
+    """A value that one rank reads makes all of them run eagerly."""
+    def extra(loss):
+        if comm.rank == comm.size - 1 and loss.item() > 1e9:
+            raise AssertionError
+        return loss
+
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        run = assert_alike(comm, batches(comm.rank, 5), extra=extra)
+    reasons = list(run.eager_calls.values())
+    assert len(reasons) == 1 and ("item()" in reasons[0]) == (comm.rank == comm.size - 1)
+    assert run.made == 1 and not any(run.programs.values())
+
+
+def test_a_module_inside_the_model(comm):
+    """The backward pass of a compiled module gives all gradients at once; they are averaged as ever."""
+    states = []
+    for wrap in (lambda m: m, lambda m: ag.compile(m, backend="python")):
+        with SEED:
+            ag.manual_seed(0)
+            net = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 4))
+        model = DataParallel(wrap(net), comm=comm)
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        for x, y in batches(comm.rank, 4):
+            optimizer.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+            optimizer.step()
+        states.append([np.array(p.detach().numpy()) for p in model.parameters()])
+    for a, b in zip(*states, strict=True):
+        np.testing.assert_array_equal(a, b, strict=True)
+
+
+def test_a_forward_pass_of_the_model_alone(comm):
+    with SEED:
+        ag.manual_seed(0)
+        net = nn.Linear(6, 4)
+    model = ag.compile(DataParallel(net, comm=comm), backend="python")
+    x, y = batches(comm.rank, 1)[0]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            model.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+    assert comm.size == 1 or not seen or "compile the whole step" in str(seen[0].message)
+    eager = DataParallel(nn.Linear(6, 4), comm=comm)
+    eager.load_state_dict(model.state_dict())
+    F.cross_entropy(eager(x), y).backward()
+    for p, q in zip(model.parameters(), eager.parameters(), strict=True):
+        np.testing.assert_array_equal(p.grad.numpy(), q.grad.numpy())
