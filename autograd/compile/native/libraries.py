@@ -9,18 +9,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...kernels import choose
+from ...kernels.fastest_product import blas_gemm
 from ...kernels.onednn.openmp import using
-from ...kernels.openblas import few, openblas
+from ...kernels.openblas import few
 from ...kernels.threads import WIDE
 
 if TYPE_CHECKING:
     from .emit import Function
-
-CBLAS = (("scipy_cblas_{}gemm64_", "i64"), ("cblas_{}gemm64_", "i64"), ("scipy_cblas_{}gemm", "i32"),
-         ("cblas_{}gemm", "i32"))
 
 
 class OneDnn:
@@ -83,16 +79,8 @@ def product(kind: str) -> OneDnn | Blas | None:
 @lru_cache
 def blas(kind: str) -> Blas | None:
     """OpenBLAS's product of this kind, if NumPy's products are made by it."""
-    np.ones((2, 2)) @ np.ones((2, 2))
-    found = openblas()
-    if found is None:
-        return None
-    for name, integer in CBLAS:
-        try:
-            return Blas(getattr(found.library, name.format("s" if kind == "f4" else "d")), integer)
-        except AttributeError:
-            continue
-    return None
+    found = blas_gemm("f" if kind == "f4" else "d")
+    return None if found is None else Blas(found.function, found.integer)
 
 
 @lru_cache
