@@ -57,7 +57,7 @@ def run(plan):
 def test_rates_and_update_make_the_step(name, options, dtype, kernels, monkeypatch):
     """Bitwise where NumPy makes both; the rates follow the learning rate, and the numbers of the state those of step()."""
     if not kernels:
-        monkeypatch.setattr(loops, "_library", None)
+        monkeypatch.setattr(loops, "library", None)
     (p, mine), (q, other) = (ours(name, SHAPES, 2, dtype, **options) for _ in range(2))
     plan, called = None, 0
     for step in range(10):
