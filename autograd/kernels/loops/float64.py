@@ -13,7 +13,7 @@ from .scalars import as_double, as_int64, double, doubles, fabs, floor, fma, pol
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
 NOTHING_BELOW = -709.0                           # 2^-1023, of which the formula makes 0
 HIGHEST, LOWEST = 710.0, -708.3                  # for these exp_double() gives inf and 0, and so for all beyond
-FARTHEST = 64.0
+FARTHEST = 37.66
 WHOLE = 6755399441055744.0                       # 1.5 2^52: see functions.py
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = math.sqrt(2 / math.pi), 0.044715, 0.134145
 DENSITY, ROOT_HALF = 1 / math.sqrt(2 * math.pi), math.sqrt(0.5)
@@ -69,24 +69,35 @@ def double_sigmoid(x: double) -> double:
     return (e if x < 0 else 1.0) / (1 + e)
 
 
+def power_in_parts(high: double, low: double) -> double:
+    """e^(high + low), not below 2^-1023, for high a multiple of 2^-16: of their sum no digit is lost. 0 for 2^-1023."""
+    shifted = fma(high + low, LOG2_E, WHOLE + 1023)
+    k = shifted - (WHOLE + 1023)
+    r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, high)) + low
+    return polynomial(r, SERIES) * as_double(as_int64(shifted) << 52)
+
+
+def scaled_erfc(a: double) -> double:
+    """erfc(a) / exp(-a^2), a >= 0; with one division for t and 1 / (1 + 2a)."""
+    whole = 1 / ((a + 3.75) * (1 + 2 * a))
+    return polynomial((a - 3.75) * (1 + 2 * a) * whole, TAIL) * ((a + 3.75) * whole)
+
+
 def gauss(a: double) -> double:
     """exp(-a^2 / 2), a >= 0: rounding a^2 first would cost digits, so a^2 = h^2 + (a - h)(a + h), with h^2 exact."""
     h = floor(a * 16 + 0.5) * 0.0625
-    step = (a - h) * (a + h) * -0.5
-    low = power_below_double(-fabs(step))             # for negative steps; its inverse for the others
-    return power_below_double(-0.5 * (h * h)) * (low if step < 0 else 1 / low)
+    return power_in_parts(-0.5 * (h * h), (h - a) * (h + a) * 0.5)
 
 
 def limited(x: double) -> double:
-    """|x|, at most 64: beyond 38 all is 0."""
+    """|x|, at most 37.66, from where on gauss() is 0."""
     a = fabs(x)
     return FARTHEST if a > FARTHEST else a
 
 
 def below(x: double, density: double) -> double:
     """The probability that a standard normal number is below x, given exp(-x^2 / 2): within 7e-16 of it."""
-    a = limited(x) * ROOT_HALF
-    q = 0.5 * density * polynomial((a - 3.75) / (a + 3.75), TAIL) / (1 + 2 * a)
+    q = 0.5 * density * scaled_erfc(limited(x) * ROOT_HALF)
     return q if x < 0 else 1 - q
 
 

@@ -1,15 +1,17 @@
 """Loops over single numbers: the error function and its inverse, the gamma function's logarithm and its derivative.
 
-Computed in float64 for both precisions, but float32's error function. Formulas: error_functions.py, gamma_functions.py.
+Computed in float64 for both precisions, but float32's error function; of float32 with shorter series, to 6e-9, a tenth of a
+unit in the last place. Formulas: error_functions.py, gamma_functions.py.
 """
 
 import math
 
 import numpy
-from numpy.polynomial.chebyshev import cheb2poly
+from numpy.polynomial import Chebyshev, Polynomial
+from numpy.polynomial.chebyshev import cheb2poly, chebval
 
 from ..coefficients import ERF, ERFCX, ERFINV_FAR, ERFINV_FARTHEST, ERFINV_NEAR, LGAMMA
-from .float64 import power_below_double
+from .float64 import power_below_double, power_in_parts, scaled_erfc
 from .functions import erf
 from .scalars import (
     as_double,
@@ -23,15 +25,17 @@ from .scalars import (
     floor,
     fma,
     inf,
+    ints,
+    memory,
     polynomial,
     reals,
     sqrt,
     uint64,
 )
 
-BLOCK = 512
+BLOCK, ROOM = 512, 64                # the second: numbers of memory()
 NOT_FAR = 0.999                      # w is below 6.25 there
-FARTHEST = 64.0                      # erfc is 0 from 27 on
+FARTHEST, FARTHEST_SINGLE = 26.63, 10.1                    # erfc is 0 from there on
 NAN = float("nan")
 MANTISSA, ROOT_HALF_BITS, TO_ROOT_HALF = (1 << 52) - 1, 0x3FE6A09E667F3BCD, 0x3FF0000000000000 - 0x3FE6A09E667F3BCD
 WHOLE_BITS, WHOLE = 0x4330000000000000, 2.0 ** 52          # its last bits are a whole number
@@ -44,16 +48,22 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 
 STIRLING = tuple(b / ((2 * k + 1) * (2 * k + 2)) for k, b in enumerate(BERNOULLI))[::-1]
 SLOPE = tuple(b / (2 * k + 2) for k, b in enumerate(BERNOULLI))[::-1]
 HALF_LOG_2PI, LOG_PI, PI = math.log(2 * math.pi) / 2, math.log(math.pi), math.pi
-NEAR_ERF, TAIL, NEAR_GAMMA = (tuple(cheb2poly(c)[::-1].tolist()) for c in (ERF, ERFCX, LGAMMA))
+NEAR_ERF, NEAR_GAMMA, NEAR_GAMMA_SHORT = (tuple(cheb2poly(c)[::-1].tolist()) for c in (ERF, LGAMMA, LGAMMA[:11]))
 INVERSE_NEAR, INVERSE_FAR, INVERSE_FARTHEST = (tuple(cheb2poly(c)[::-1].tolist())
                                                for c in (ERFINV_NEAR, ERFINV_FAR, ERFINV_FARTHEST))
-TAIL_SHORT = tuple(cheb2poly(ERFCX[:14])[::-1].tolist())
-INVERSE_NEAR_SHORT, INVERSE_FAR_SHORT = (tuple(cheb2poly(c)[::-1].tolist()) for c in (ERFINV_NEAR[:14], ERFINV_FAR[:10]))
+INVERSE_FAR_SHORT = tuple(cheb2poly(ERFINV_FAR[:10])[::-1].tolist())
+# of -w; of u = 1 / (a + 3): erfc(a) exp(a^2) / u; e^r, |r| < 0.35; the first terms
+INVERSE_NEAR_SHORT, TAIL_SHORT, EXP_SHORT = (tuple(series.convert(kind=Polynomial).coef[::-1].tolist()) for series in (
+    Chebyshev(ERFINV_NEAR[:13] * (-1.0) ** numpy.arange(13), [-6.25, 0]),
+    Chebyshev.interpolate(lambda u: chebval(1 - 7.5 / (1 / u + 0.75), ERFCX) / (2 - 5 * u), 9, [1 / 13.1, 1 / 3]),
+    Chebyshev.interpolate(numpy.exp, 6, [-0.3466, 0.3466])))
+LOGARITHM_SHORT, STIRLING_SHORT, SINE_SHORT = LOGARITHM[-5:], STIRLING[-5:], SINE[-8:]
+LN2, LOG2_E, SHIFT = math.log(2), 1 / math.log(2), 1.5 * 2.0 ** 52 + 1023          # as in float64.py
 PRODUCT = tuple(numpy.poly(range(-9, 0)).tolist())                                # (y + 1) ... (y + 9)
 ABOVE = tuple((10 - k) * c for k, c in enumerate(PRODUCT))                        # the derivative of y times it
 
 
-def double_log(x: double) -> double:
+def log_of_double(x: double) -> double:
     """log(x) of a finite number above 0: of 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2), as in fdlibm."""
     small = x < TINY
     up: uint64 = TO_ROOT_HALF
@@ -73,19 +83,38 @@ def double_log(x: double) -> double:
 
 def logarithm_double(x: double) -> double:
     """log(x) of a finite number above 0; nan of nan."""
-    return double_log(x) if x == x else x
+    return log_of_double(x) if x == x else x
+
+
+def log_of(x: double) -> double:
+    """log(x) of a float32 above 0, or of a product of few, to 1e-10."""
+    up: uint64 = TO_ROOT_HALF
+    root: uint64 = ROOT_HALF_BITS
+    last: uint64 = MANTISSA
+    above: uint64 = WHOLE_BITS
+    moved: uint64 = as_int64(x)
+    moved = moved + up
+    k = as_double(moved >> 52 | above) - (WHOLE + 1023.0)
+    f = as_double((moved & last) + root) - 1.0
+    s = f / (2.0 + f)
+    return fma(k, LN2, s * (2.0 + s * s * polynomial(s * s, LOGARITHM_SHORT)))
 
 
 def logarithm(x: float) -> float:
     """log(x) of a float32 above 0; nan of nan."""
     y: double = x
-    y = double_log(y)
+    y = log_of(y)
     return y if x == x else x
 
 
-def sine(r: double) -> double:
+def sine_double(r: double) -> double:
     """sin(pi r), |r| <= 1/2."""
     return r * polynomial(r * r, SINE)
+
+
+def sine(r: double) -> double:
+    """The same for float32, to 6e-12."""
+    return r * polynomial(r * r, SINE_SHORT)
 
 
 # --- the error function ---------------------------------------------------------------------------------------------------
@@ -95,7 +124,7 @@ def erf_of(x: double) -> double:
     a = fabs(x)
     a = 6.0 if a > 6.0 else a
     near = x * polynomial(2.0 * (x * x) - 1.0, NEAR_ERF)
-    far = 1.0 - power_below_double(-(a * a)) * polynomial((a - 3.75) / (a + 3.75), TAIL) / (1.0 + 2.0 * a)
+    far = 1.0 - power_below_double(-(a * a)) * scaled_erfc(a)
     far = -far if x < 0 else far
     return near if fabs(x) <= 1.0 else far
 
@@ -112,19 +141,17 @@ def error_function_double(x: doubles, out: doubles, n: int) -> None:
         out[i] = erf_of(x[i])
 
 
-def beyond_gauss(a: double) -> double:
-    """erfc(a) / exp(-a^2), a >= 0."""
-    return polynomial((a - 3.75) / (a + 3.75), TAIL) / (1.0 + 2.0 * a)
-
-
 def complementary_error_function(x: floats, out: floats, n: int) -> None:
-    """erfc(x) of n numbers, to 1e-9 before it is rounded."""
+    """erfc(x) of n numbers: a quotient's series, times e^(-a^2)."""
     a: double
     for i in range(n):
         a = x[i]
         a = fabs(a)
-        a = FARTHEST if a > FARTHEST else a
-        a = power_below_double(-(a * a)) * polynomial((a - 3.75) / (a + 3.75), TAIL_SHORT) / (1.0 + 2.0 * a)
+        a = FARTHEST_SINGLE if a > FARTHEST_SINGLE else a
+        u = 1.0 / (a + 3.0)
+        shifted = fma(-a * a, LOG2_E, SHIFT)
+        r = fma(shifted - SHIFT, -LN2, -a * a)
+        a = polynomial(u, TAIL_SHORT) * u * (polynomial(r, EXP_SHORT) * as_double(as_int64(shifted) << 52))
         out[i] = 2.0 - a if x[i] < 0 else a
 
 
@@ -134,7 +161,7 @@ def complementary_error_function_double(x: doubles, out: doubles, n: int) -> Non
         a = fabs(x[i])
         a = FARTHEST if a > FARTHEST else a
         h = floor(a * 16.0 + 0.5) * 0.0625
-        y = power_below_double(-(h * h)) * power_below_double((h - a) * (h + a)) * beyond_gauss(a)
+        y = power_in_parts(-(h * h), (h - a) * (h + a)) * scaled_erfc(a)
         out[i] = 2.0 - y if x[i] < 0 else y
 
 
@@ -146,7 +173,7 @@ def at_ends(x: double, y: double) -> double:
 
 def inverse(x: double) -> double:
     """y with erf(y) = x: x times a smooth function of w = -log(1 - x^2)."""
-    w = -double_log((1.0 - x) * (1.0 + x))
+    w = -log_of_double((1.0 - x) * (1.0 + x))
     root = sqrt(w)
     near = polynomial((w - 3.125) * 0.32, INVERSE_NEAR)
     far = polynomial((root - 3.25) * THIRDS, INVERSE_FAR)
@@ -156,20 +183,20 @@ def inverse(x: double) -> double:
 
 def inverse_of_single(x: double) -> double:
     """The same of a float32, to 1e-9: 1 - |x| is 2^-24 at least, and series may be short."""
-    w = -double_log((1.0 - x) * (1.0 + x))
-    near = polynomial((w - 3.125) * 0.32, INVERSE_NEAR_SHORT)
-    far = polynomial((sqrt(w) - 3.25) * THIRDS, INVERSE_FAR_SHORT)
-    return at_ends(x, x * (far if w > 6.25 else near))
+    w = log_of((1.0 - x) * (1.0 + x))
+    near = polynomial(w, INVERSE_NEAR_SHORT)
+    far = polynomial((sqrt(-w) - 3.25) * THIRDS, INVERSE_FAR_SHORT)
+    return at_ends(x, x * (far if w < -6.25 else near))
 
 
 def near_zero(x: double) -> double:
     """inverse(x) for |x| <= NOT_FAR."""
-    return x * polynomial((-double_log((1.0 - x) * (1.0 + x)) - 3.125) * 0.32, INVERSE_NEAR)
+    return x * polynomial((-log_of_double((1.0 - x) * (1.0 + x)) - 3.125) * 0.32, INVERSE_NEAR)
 
 
 def near_zero_of_single(x: double) -> double:
     """inverse_of_single(x) for |x| <= NOT_FAR."""
-    return x * polynomial((-double_log((1.0 - x) * (1.0 + x)) - 3.125) * 0.32, INVERSE_NEAR_SHORT)
+    return x * polynomial(log_of((1.0 - x) * (1.0 + x)), INVERSE_NEAR_SHORT)
 
 
 def inverse_error_function(x: floats, out: floats, n: int) -> None:
@@ -210,7 +237,7 @@ def factor(y: double, k: double) -> double:
     return y - k if y > k + 1.0 else 1.0
 
 
-def log_gamma_right(y: double) -> double:
+def log_gamma_right_double(y: double) -> double:
     """lgamma(y) for y > 0: Stirling's series from 10 on, else from [1, 2] by recurrence. One logarithm serves both."""
     product = (factor(y, 1.0) * factor(y, 2.0) * factor(y, 3.0) * factor(y, 4.0) * factor(y, 5.0) * factor(y, 6.0)
                * factor(y, 7.0) * factor(y, 8.0))
@@ -220,32 +247,48 @@ def log_gamma_right(y: double) -> double:
     middle = (down - 1.0) * (down - 2.0) * polynomial(2.0 * down - 3.0, NEAR_GAMMA)
     of = product if y >= 1.0 else y
     of = y if y >= 10.0 else of
-    logarithm = double_log(of)
+    logarithm = log_of_double(of)
     near = middle + (logarithm if y >= 1.0 else -logarithm)
     u = 1.0 / y
     far = (y - 0.5) * (logarithm - 1.0) - 0.5 + HALF_LOG_2PI + polynomial(u * u, STIRLING) * u
     return near if y < 10.0 else far
 
 
+def log_gamma_right(y: double) -> double:
+    """The same of a float32: Stirling's series from 4 on."""
+    steps = -floor(2.0 - y)
+    down = y - (steps if y > 2.0 else 0.0)
+    down = y + 1.0 if y < 1.0 else down
+    middle = (down - 1.0) * (down - 2.0) * polynomial(2.0 * down - 3.0, NEAR_GAMMA_SHORT)
+    of = factor(y, 1.0) * factor(y, 2.0) if y >= 1.0 else y
+    of = y if y >= 4.0 else of
+    logarithm = log_of(of)
+    near = middle + (logarithm if y >= 1.0 else -logarithm)
+    u = 1.0 / y
+    far = (y - 0.5) * (logarithm - 1.0) - 0.5 + HALF_LOG_2PI + polynomial(u * u, STIRLING_SHORT) * u
+    return near if y < 4.0 else far
+
+
 def log_gamma(x: reals, out: reals, n: int) -> None:
     """log|gamma(x)|, in blocks: left of 0 by reflection, where a block has such numbers."""
     a: double
     z: double
-    room: double
+    right: ints = memory()
     first = 0
     while first < n:
-        last, left = min(first + BLOCK, n), 0
+        last, left = min(first + ROOM, n), 0
         for i in range(first, last):
             a = x[i]
             left = left | (0 if a > 0.0 else 1)
-            out[i] = log_gamma_right(a if a > 0.0 else 1.0 - a)
+            z = log_gamma_right(a if a > 0.0 else 1.0 - a)
+            right[i - first] = as_int64(z)
+            out[i] = z
         if left:
             for i in range(first, last):
                 a = x[i]
-                z = LOG_PI - double_log(fabs(sine(a - floor(a + 0.5)))) - out[i]
+                z = LOG_PI - log_of(fabs(sine(a - floor(a + 0.5)))) - as_double(right[i - first])
                 z = inf if a == floor(a) else z
-                room = out[i]
-                out[i] = room if a > 0.0 else z
+                out[i] = as_double(right[i - first]) if a > 0.0 else z
         first = last
 
 
@@ -255,7 +298,7 @@ def digamma_right(y: double) -> double:
     below = polynomial(y, ABOVE) / (y * polynomial(y, PRODUCT))
     z = y if y >= 10.0 else y + 10.0
     u = 1.0 / z
-    value = double_log(z) - 0.5 * u - polynomial(u * u, SLOPE) * (u * u) - (0.0 if y >= 10.0 else below)
+    value = log_of_double(z) - 0.5 * u - polynomial(u * u, SLOPE) * (u * u) - (0.0 if y >= 10.0 else below)
     return value if y < inf else y
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...core.operation import Operation
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray
+from ...kernels import activations
 from ...kernels.halves import converted, in_single
 from ...kernels.openblas import alone
 from .._pointwise import lifted, pointwise
@@ -27,13 +29,19 @@ from ..shape import reshape
 from .loss_reduction import all_finite, broadcast_pair, chosen, reduced
 
 PART = 512                                           # squares that are added up in single precision
+BLOCK = 1 << 15                                      # numbers that stay in the cache
 
 
 def _squares(level: Level, call: Any, args: Any, settings: Any) -> Any:
     """MseLoss's rule for batches."""
-    x, y = [reshape(level.front(x), (level.size, math.prod(x.shape))) for x in args]
-    difference = x - y
+    difference = _differences(level, args)
     return sum(difference * difference, 1) * settings["scale"]
+
+
+def _differences(level: Level, args: Any) -> Any:
+    """Two tensors' difference, a row for each sample."""
+    x, y = [reshape(level.front(x), (level.size, math.prod(x.shape))) for x in args]
+    return x - y
 
 
 class MseLoss(Operation):
@@ -124,6 +132,48 @@ _smooth_l1 = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) /
                        lambda g, d, beta: g * (_within(d, beta) / beta), kernel="smooth_l1")
 
 
+class SmoothL1Sum(Operation):
+    """The sum of smooth_l1(x - y) times scale, for x and y of one shape and dtype: in blocks, which stay in the cache."""
+
+    batched = staticmethod(lambda level, call, args, settings: sum(
+        _smooth_l1(_differences(level, args), settings["beta"]), 1) * settings["scale"])
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Context, x: Array, y: Array, *, beta: float, scale: float) -> Array:
+        """The blocks' sums are added up in double precision."""
+        ctx.save(x, y)
+        ctx.given = beta, scale
+        whole = 0.0
+        for a, b in _blocks(x, y):
+            difference = a - b
+            losses = activations.forward("smooth_l1", difference, beta)
+            whole += float(np.add.reduce(_huber_forward(difference, beta) / beta if losses is None else losses))
+        return np.asarray(whole * scale, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
+        """scale g (x - y) / beta, the quotient limited to [-1, 1], and minus that."""
+        x, y = ctx.values
+        beta, scale = ctx.given
+        if isinstance(g, Tensor):
+            gx = _within(x - y, beta) * (g * (scale / beta))
+        else:
+            gx = np.empty(x.shape, x.dtype)
+            for a, b, out in _blocks(x, y, gx):
+                np.subtract(a, b, out=out)
+                np.clip(out, -beta, beta, out=out)
+                out *= x.dtype.type(g * (scale / beta))
+        return gx if ctx.needs(0) else None, -gx if ctx.needs(1) else None
+
+
+def _blocks(*arrays: Array) -> Iterator[list[Array]]:
+    """Arrays of one size in parts of BLOCK numbers, in order."""
+    flat = [array.reshape(-1) for array in arrays]
+    return ([array[k:k + BLOCK] for array in flat] for k in range(0, flat[0].size, BLOCK))
+
+
 @casts_float32
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:
@@ -134,6 +184,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
         return reduced(absolute(input - target), reduction)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}.")
+    size = math.prod(input.shape)
+    if reduction != "none" and size and input.dtype.kind == "f" and input.dtype != np.float16 and isinstance(input, Tensor):
+        return SmoothL1Sum.apply(input, target, beta=float(beta), scale=1.0 if reduction == "sum" else 1 / size)
     return reduced(_smooth_l1(input - target, float(beta)), reduction)
 
 
