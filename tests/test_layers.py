@@ -20,7 +20,8 @@ ORDER = {
         ops
         amp tensor_api compat signal
         transforms nn linalg
-        observe optim serialization distributions compile jit
+        observe optim serialization distributions
+        compile jit
         cuda cpu utils integrations""",
     "dparallel": """
         same_modules

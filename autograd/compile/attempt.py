@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 class Attempt:
     """The calls of one run of a rule on Watched arrays, and the values that they made."""
 
-    def __init__(self, tracer: Values) -> None:
+    def __init__(self, tracer: Values, writes: bool = False) -> None:
         self.tracer = tracer
         self.apart: bool = tracer.apart
+        self.writes: bool = writes                   # the rule may write to values of the step
         self.copies: dict[Any, Any] = tracer.copies  # of functions, instrumented
         self.calls: list[Call] = []
         self.values: list[Value] = []                # results of the calls, and views of them
@@ -73,8 +74,8 @@ class Attempt:
         return value
 
     def owns(self, value: Any) -> bool:
-        """Whether a Value is the rule's own, not one of the step's."""
-        return isinstance(value, Value) and value.number < 0
+        """Whether the rule may write to a Value: one of its own, not one of the step's."""
+        return isinstance(value, Value) and (value.number < 0 or self.writes)
 
     def is_known(self, x: object) -> bool:
         """Whether x is an array that has a value, see lookup(); or a constant of a rule that is taken apart."""

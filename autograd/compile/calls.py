@@ -39,7 +39,7 @@ class Call:
     """One call of the program: function(*args, **settings), where Values stand for their arrays."""
 
     __slots__ = ("args", "checks", "draws", "effect", "function", "label", "line", "optional", "out", "outs", "pinned",
-                 "settings", "single")
+                 "settings", "single", "step")
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any] | None = None, *,
                  label: str = "") -> None:
@@ -55,6 +55,7 @@ class Call:
         self.draws: bool = False                     # it reads no array: it may draw random numbers
         self.effect: bool = False                    # it may read and write what Python reaches, not its arguments alone
         self.pinned: list[Value] = []                # what it reads from the memory of the recording, beside its arguments
+        self.step: Any = None                        # of an optimizer: an OptimizerStep, or why it has to be called
         self.line: str = user_line()
 
 

@@ -10,13 +10,20 @@ import numpy as np
 from ..core.interceptors import without_watcher
 from ..core.tensor import Tensor
 from ..ops.index import assign, parts_of
+from ..optim.optimizer import Optimizer
 from .calls import Array, Call, Constant, location, root_of, user_line
 from .errors import TraceError
 from .gradients import Gradients
+from .optimizer_step import recorded_step
 from .values import Values
 
 # primitives of these modules read their arguments and a generator, no more
 PURE = ("autograd.ops.", "autograd.modes.random")
+
+
+def is_optimizer_step(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """Whether a primitive is the step() of an optimizer."""
+    return bool(args) and isinstance(args[0], Optimizer) and getattr(function, "__name__", "") == "step"
 
 
 def assign_parts(array: Array, *parts_and_source: Any) -> None:
@@ -78,13 +85,14 @@ class Effects(Values):
         """Make a call that replays repeat, with the same arrays."""
         self.gradients.record_unseen()
         pinned = [self.operand(self.fixed(array)) for array in arrays_of((*args, *kwargs.values()))]
+        step = recorded_step(self, *args, **kwargs) if self.apart and is_optimizer_step(function, args) else None
         with without_watcher():
             out = function(*args, **kwargs)
         run = function
         if isinstance(out, np.generic):              # argmax of a vector: a 0-d array, which has a location
             out, run = np.asarray(out), lambda *a, **k: np.asarray(function(*a, **k))
         call = Call(run, args, kwargs)
-        call.pinned = pinned
+        call.pinned, call.step = pinned, step
         call.effect = not getattr(function, "__module__", PURE[0]).startswith(PURE)
         call.draws = not pinned and not call.effect
         call.checks = out is None and not call.effect

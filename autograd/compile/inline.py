@@ -256,12 +256,10 @@ class Observed:
 class Declined:
     """Any accelerator as a rule that is taken apart sees it: there is none."""
 
-    _library = None
+    library = None
 
-    def library(self, *size: int) -> None:
+    def for_size(self, size: int) -> None:
         """None: NumPy does the work."""
-
-    for_size = library
 
 
 DECLINED = Declined()

@@ -13,6 +13,7 @@ from ..core.tensor import Tensor
 from ..kernels import products, segments, take_along
 from ..kernels.matmul import matmul
 from ..kernels.where import masked
+from ..optim.step_plan import StepPlan
 from . import gradients
 from .calls import Call, Constant, Value, root_of
 from .effects import assign_parts
@@ -43,6 +44,7 @@ class Lowering:
         self.ops: list[Op] = []
         self.first: list[PythonCall] = []            # calls before the native code: checks of arguments, draws
         self._draws_first, self._effects = True, False
+        self.plan: StepPlan | None = None            # of the optimizer whose step is native
         self._early: set[Storage] = set()            # storages that are there before the native code
         self.python: dict[str, int] = {}             # calls that stay Python's: how often
         self.grads: dict[Tensor, Ref | None] = {}    # the .grad of a leaf so far: None where it was cleared
@@ -57,7 +59,7 @@ class Lowering:
             if value.maker is None and id(root_of(value.array)) not in made:
                 self._outside(value.array)
         for call in tracer.calls:
-            mark = len(self.ops), dict(self._current)
+            mark = len(self.ops), dict(self._current), self.plan
             try:
                 self._lower(call)
                 reason = next(filter(None, map(unsupported, self.ops[mark[0]:])), "")
@@ -65,7 +67,7 @@ class Lowering:
                 reason = str(error)
             if reason:
                 del self.ops[mark[0]:]
-                self._current = mark[1]
+                self._current, self.plan = mark[1:]
                 self._python(call, reason)
         self.results: list[Ref] = [self.ref(v) for v in results]
         self._settle_gradients()
@@ -146,6 +148,8 @@ class Lowering:
         outs = [v.array for v in call.outs if v is not None]
         if label in MARKS or function in GRADIENT_CALLS or label == "Optimizer.zero_grad":
             return self._gradients(call, args)
+        if call.step is not None:
+            return self._optimizer_step(call)
         if call.effect:
             raise NoMeaning("an effect")
         name = ALIASES.get(getattr(function, "__name__", ""), getattr(function, "__name__", ""))
@@ -157,6 +161,16 @@ class Lowering:
         if isinstance(function, np.ufunc) or name == "erf":
             return self._ufunc(function, name, args, outs, call.settings)
         raise NoMeaning("no meaning")
+
+    def _optimizer_step(self, call: Call) -> None:
+        step = call.step
+        if isinstance(step, str):
+            raise NoMeaning(step)
+        if self._effects or self.plan is not None:
+            raise NoMeaning("it follows other effects")
+        for inner in step.calls:
+            self._lower(inner)
+        self._label, self.plan = call.label, step.plan
 
     def _ufunc(self, function: Any, name: str, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
         target = outs[0] if outs else args.pop().array

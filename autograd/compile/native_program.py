@@ -15,6 +15,7 @@ from ..core.tensor import Tensor, result
 from ..kernels.addresses import address
 from ..spans.spans import PASS, record_function
 from .calls import Value, root_of
+from .errors import TraceError
 from .ir import Ref, Storage
 from .lower import Lowering
 from .native import Native
@@ -50,6 +51,7 @@ class NativeProgram:
         self._bound: dict[Tensor, Tensor] = {}       # gradients of ours
         self._owned = [(leaf, ref) for leaf, ref in low.grads.items() if ref is not None and ref.storage in owned]
         self._first = low.first
+        self._plan = low.plan
         self._begins = [(v.array, first) for v, first in tracer.outside if v.number in tracer.written and v.number in fresh]
         self._passes = any(call.label == "begin_pass" for call in tracer.calls)
         for call in calls:
@@ -135,6 +137,8 @@ class NativeProgram:
                 self.bind(storage, recorded)
         for call in self._first:
             call()
+        if self._plan is not None and not self._plan.read_rates():
+            raise TraceError("replay: the optimizer's state or settings were changed: trace the step again")
         for array, first in self._begins:
             np.copyto(array, first)
         if self._owned or self._added:
