@@ -158,6 +158,8 @@ def test_a_contest_divides_the_best_of_ours_by_the_best_other():
     assert len({line.count("|") for line in lines}) == 1 and "| 2.00 | JAX | 1.00 |" in lines[2] and "**0.50**" in lines[-1]
     with pytest.raises(SystemExit, match="the results differ"):
         table.contest(row, {**found, "jax": measured(2e-3, check=1.1)}, {})
+    with pytest.raises(SystemExit, match="nothing to compare: tuned: killed"):
+        table.contest(row, {"autograd": found["autograd"]}, {"tuned": "killed"})
 
 
 def test_a_library_is_left_out_by_name(monkeypatch):

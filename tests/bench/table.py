@@ -38,7 +38,9 @@ def check(title: str, a: Sequence[float], b: Sequence[float]) -> None:
 
 def contest(row: Contest, found: dict[str, list[dict[str, Any]]], left_out: dict[str, str]) -> dict[str, Any]:
     """The figures of a row of one process: each library's median, and the ratios of the best of ours to the best other in each
-    round. SystemExit if the results of the first steps differ."""
+    round. SystemExit if the results of the first steps differ, or no form of ours or no other runs the case."""
+    if not (found.keys() & OURS.keys() and found.keys() & set(row.others)):
+        raise SystemExit(f"{row.title}: nothing to compare: " + "; ".join(f"{name}: {reason}" for name, reason in left_out.items()))
     first = next(iter(found.values()))[0]["check"]
     for runs in found.values():
         check(row.title, runs[0]["check"], first)
