@@ -20,7 +20,8 @@ BLOCK = 4096                         # elements that vectors add up before their
 TINY = 2000                          # multiplications up to which a product is a loop here
 CELL = {**TYPES, "b1": "i8"}         # in memory
 INTRINSICS = {"fmuladd": 3, "sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "rint": 1, "trunc": 1,
-              "copysign": 2, "maximum": 2, "minimum": 2}
+              "copysign": 2, "maximum": 2, "minimum": 2, "maxnum": 2, "minnum": 2}
+EXTREMES = {"maximum": "maxnum", "minimum": "minnum"}
 TAIL = """attributes #0 = { nounwind noinline "prefer-vector-width"="512" }
 attributes #1 = { nounwind noinline optnone }
 attributes #2 = { nounwind willreturn memory(none) }
@@ -138,6 +139,7 @@ class Loops(Function):
         self.known: dict[Any, str] = {}              # values of the inner loop
         self.row_known: dict[Any, str] = {}
         self.bases: dict[Any, str] = {}              # pointers to the row
+        self.nan: dict[Work, str] = {}               # whether a maximum or minimum has met nan
         steps = group.steps()
         totals = {w: self.sums(w) for _, w in steps if w.how == "total"}
         self.i = self.open(group.rows) if group.rows > 1 else "0"
@@ -159,13 +161,31 @@ class Loops(Function):
         out = self.variable(kind), self.variable(wide), wide
         self.set(out[0], kind, constant(identity(work.name, kind), kind))
         self.set(out[1], wide, constant(identity(work.name, wide), wide))
+        if kind[0] == "f" and work.name in EXTREMES:
+            self.nan[work] = self.variable("b1")
+            self.set(self.nan[work], "b1", "false")
         return out
+
+    def add(self, work: Work, sums: tuple[str, str, str], v: str) -> None:
+        """One step of a reduction, in any order."""
+        part, kind = sums[0], work.kinds[-1]
+        if work in self.nan:                         # apart from the extreme: 0.16 instead of 0.24 ms for a softmax
+            missing = self.put(f"fcmp uno {TYPES[kind]} {v}, {v}")
+            self.set(self.nan[work], "b1", self.put(f"or i1 {self.get(self.nan[work], 'b1')}, {missing}"))
+            t, name = TYPES[kind], f"llvm.{EXTREMES[work.name]}.{SUFFIX[kind]}"
+            self.set(part, kind, self.put(f"call nnan nsz {t} @{name}({t} {self.get(part, kind)}, {t} {v})"))
+            return
+        self.set(part, kind, self.combine(work.name, kind, self.get(part, kind), v))
 
     def gather(self, work: Work, sums: tuple[str, str, str]) -> None:
         """Add the vectors' sum to the whole, and start anew."""
         part, whole, wide = sums
         kind = work.kinds[-1]
-        v = self.convert(self.get(part, kind), kind, wide)
+        v = self.get(part, kind)
+        if work in self.nan:
+            v = self.select(self.get(self.nan[work], "b1"), kind, constant(np.nan, kind), v)
+            self.set(self.nan[work], "b1", "false")
+        v = self.convert(v, kind, wide)
         self.set(whole, wide, self.combine(work.name, wide, self.get(whole, wide), v, False))
         self.set(part, kind, constant(identity(work.name, kind), kind))
 
@@ -200,8 +220,7 @@ class Loops(Function):
             if w.how == "map":
                 self.write(w, v, j)
             elif w.how in ("row", "total"):
-                part, kind = (rows.get(w) or totals[w])[0], w.kinds[-1]
-                self.set(part, kind, self.combine(w.name, kind, self.get(part, kind), v))
+                self.add(w, rows.get(w) or totals[w], v)
             else:
                 self.accumulate(w, v, j)
         if n > 1:

@@ -64,13 +64,19 @@ class Group:
         self.rows, self.columns = natural(work)
         self._fit(work, self.rows, self.columns)
 
+    def may_add(self, work: Work) -> bool:
+        """Whether sizes and storages allow it."""
+        return (prod(work.shape) in (self.rows * self.columns, self.rows) and len(self.works) < LARGEST
+                and not (work.reads | work.writes) & self.late)
+
+    def shares(self, work: Work) -> bool:
+        """Whether it works on the group's memory, or so little that it does not matter."""
+        return self.rows * self.columns <= SMALL or bool((work.reads | work.writes) & (self.reads | self.writes))
+
     def add(self, work: Work) -> bool:
         """Take the operation in if it fits: whether it did."""
         size = prod(work.shape)
-        if size not in (self.rows * self.columns, self.rows) or len(self.works) >= LARGEST:
-            return False
-        touched = work.reads | work.writes
-        if touched & self.late or (self.rows * self.columns > SMALL and not touched & (self.reads | self.writes)):
+        if not self.may_add(work):
             return False
         if self._fit(work, self.rows, self.columns):
             return True
@@ -178,36 +184,58 @@ def natural(work: Work) -> tuple[int, int]:
 def grouped(items: list[Any], fuse: bool = True) -> list[Any]:
     """The items in order, loops as Groups. An operation that does not fit waits for the next group."""
     out: list[Any] = []
-    waiting = list(items)
-    at = 0
-    taken = [False] * len(waiting)
-    while at < len(waiting):
-        item = waiting[at]
-        at += 1
-        if taken[at - 1]:
+    taken = [False] * len(items)
+    for at, item in enumerate(items):
+        if taken[at]:
             continue
-        if not isinstance(item, Work):
-            out.append(item)
-            continue
-        group = Group(item)
-        out.append(group)
-        held_reads: set[Storage] = set()
-        held_writes: set[Storage] = set()
-        passed = 0
-        for n in range(at, len(waiting) if fuse else at):
-            other = waiting[n]
-            if taken[n]:
-                continue
-            blocked = other.reads & held_writes or other.writes & held_writes or other.writes & held_reads
-            if not blocked and isinstance(other, Work) and group.add(other):
+        out.append(Group(item) if isinstance(item, Work) else item)
+        if fuse and isinstance(item, Work):
+            for n in Joining(out[-1], items, taken).run(at + 1):
                 taken[n] = True
+    return out
+
+
+class Joining:
+    """The search for operations that a group can take, past those that it can't."""
+
+    def __init__(self, group: Group, items: list[Any], taken: list[bool]) -> None:
+        self.group = group
+        self.items = items
+        self.taken = taken
+        self.readers: dict[Storage, list[int]] = {}  # of the operations passed over
+        self.writers: dict[Storage, list[int]] = {}
+        self.free: dict[int, set[int]] = {}          # passed over as they share no memory with the group; what they need
+
+    def run(self, start: int) -> list[int]:
+        """Numbers of the operations that have joined."""
+        joined: list[int] = []
+        passed = 0
+        for n in range(start, len(self.items)):
+            if self.taken[n]:
                 continue
-            held_reads |= other.reads
-            held_writes |= other.writes
+            item = self.items[n]
+            before = {k for s in item.reads | item.writes for k in self.writers.get(s, ())}
+            before |= {k for s in item.writes for k in self.readers.get(s, ())}
+            before -= set(joined)
+            if isinstance(item, Work) and before <= self.free.keys() and self.group.may_add(item):
+                if self.group.shares(item):
+                    chain = sorted({n, *before, *[k for b in before for k in self.free[b]]} - set(joined))
+                    for k in chain:                  # what it needs first
+                        if not self.group.add(self.items[k]):
+                            break
+                        joined.append(k)
+                    if joined and joined[-1] == n:
+                        continue
+                else:
+                    self.free[n] = before.union(*[self.free[b] for b in before])
+            for s in item.reads:
+                self.readers.setdefault(s, []).append(n)
+            for s in item.writes:
+                self.writers.setdefault(s, []).append(n)
             passed += 1
             if passed > AHEAD:
                 break
-    return out
+        return joined
 
 
 __all__ = ["Call", "Group", "Place", "grouped"]
