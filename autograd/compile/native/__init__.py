@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
-from ...kernels.threads import number
 from ..ir import Op, Ref, Storage
 from .build import BuildError, Library, available
 from .emit import Loops, Matrices, module
 from .fuse import Group, grouped
-from .libraries import libm, product
+from .libraries import guarded, libm
 from .memory import LINE, places
 from .normal import Call, Product, normal
 from .normal import reason as unsupported
-from .values import kind_of
 
 
 class Native:
@@ -41,12 +39,11 @@ class Native:
         self._slots: dict[Any, int] = {}             # of the table: storages, and names of libraries' functions
         self._addresses: list[int] = [self._base]
         self._arrays: dict[Storage, Array] = {}
-        self._libraries = {"f4": product("f4"), "f8": product("f8")}
         self._uses = 0
         self._threads = threads
         functions: dict[str, str] = {}
         stretches: list[list[str]] = []
-        used: list[dict[Any, int]] = []              # of each stretch: libraries, and multiplications of the largest product
+        work: list[int] = []                         # of each stretch: multiplications of its largest product
         order: list[Any] = []
         self.kinds: list[tuple[str, list[str]]] = []     # loops and products, with the labels of their operations
         for item in items:
@@ -56,8 +53,10 @@ class Native:
             if not order or isinstance(order[-1], Call):
                 order.append(len(stretches))
                 stretches.append([])
-                used.append({})
-            stretches[-1] += self._item(item, functions, contract, used[-1])
+                work.append(0)
+            lines, most = self._item(item, functions, contract)
+            stretches[-1] += lines
+            work[-1] = max(work[-1], most)
         self.text: str = module(functions, stretches)
         self._table = (ctypes.c_void_p * max(1, len(self._addresses)))(*self._addresses)
         self._library = Library(self.text, len(stretches)) if stretches else None
@@ -69,10 +68,7 @@ class Native:
                 step = self._library.steps[x]        # type: ignore[union-attr]
                 step.memory = self._table, self._block, self._arrays
                 call: Callable[[], Any] = partial(step, ctypes.addressof(self._table))
-                for library, work in used[x].items():
-                    if number() > 1:
-                        call = partial(library.run, call, work)
-                self.parts.append((f"native {x}", call))
+                self.parts.append((f"native {x}", guarded(call, work[x])))
         self.run: Callable[[], Any] = self.parts[0][1] if len(self.parts) == 1 else self._run
 
     def _run(self) -> None:
@@ -82,8 +78,9 @@ class Native:
 
     # --- calls of functions -----------------------------------------------------------------------------------------------
 
-    def _item(self, item: Any, functions: dict[str, str], contract: bool, used: dict[Any, int]) -> list[str]:
-        """The lines of a stretch that call the function of a group or product."""
+    def _item(self, item: Any, functions: dict[str, str], contract: bool) -> tuple[list[str], int]:
+        """The lines of a stretch that call the function of a group or product; a library's multiplications."""
+        most = 0
         if isinstance(item, Group):
             loops = Loops(item, self._places, contract)
             arguments = [(s, loops.start[s]) for s in loops.pointers]
@@ -92,13 +89,11 @@ class Native:
             self.kinds.append(("loop", [w.label for w in item.works]))
         else:
             assert isinstance(item, Product)
-            kind = kind_of(item.out.dtype)
-            matrices = Matrices(item, self._libraries[kind], contract, self._threads)
+            matrices = Matrices(item, contract, self._threads)
             arguments = [(x.storage, x.offset) for x in (item.out, item.a, item.b)]
             pointers = []
-            if matrices.library is not None:
-                pointers = [(f"{name} {kind}", address) for name, address in matrices.library.addresses.items()]
-                used[matrices.library] = max(used.get(matrices.library, 0), matrices.work)
+            if matrices.gemms is not None:
+                pointers, most = matrices.gemms.pointers(), matrices.gemms.work
             text = matrices.text()
             self.kinds.append(("product", [item.label]))
         name = functions.setdefault(text, f"k{len(functions)}")
@@ -107,7 +102,7 @@ class Native:
         for storage, start in arguments:
             values.append(self._pointer(storage, start * storage.dtype.itemsize, lines))
         values += [self._entry(name, address, lines) for name, address in pointers]
-        return [*lines, f"  call void @{name}({', '.join(f'ptr {v}' for v in values)})"]
+        return [*lines, f"  call void @{name}({', '.join(f'ptr {v}' for v in values)})"], most
 
     def _new(self, lines: list[str], text: str) -> str:
         self._uses += 1

@@ -13,7 +13,8 @@ import numpy as np
 from ..ir import Ref, Storage
 from .formulas import FORMULAS, definition
 from .fuse import Group, Place, collapsed, place_of
-from .normal import Operand, Product, Work, layout
+from .libraries import Gemms
+from .normal import Operand, Product, Work
 from .values import SUFFIX, TYPES, Values, constant, identity, kind_of
 
 BLOCK = 4096                         # elements that vectors add up before their sum goes into a float64
@@ -64,6 +65,18 @@ class Function(Values):
         self.lines += [f"  br label %l{k}", f"l{k}:", f"  %n{k} = add nuw nsw i64 %i{k}, 1",
                        f"  %c{k} = icmp ult i64 %n{k}, {count}", f"  br i1 %c{k}, label %h{k}, label %e{k}", f"e{k}:"]
         self.label = f"e{k}"
+
+    def when(self, pointer: str) -> int:
+        """Begin code that runs if a pointer is not null."""
+        self.count += 1
+        k = self.count
+        self.lines += [f"  %c{k} = icmp ne {pointer}, null", f"  br i1 %c{k}, label %w{k}, label %o{k}", f"w{k}:"]
+        return k
+
+    def otherwise(self, k: int) -> None:
+        """End it."""
+        self.lines += [f"  br label %o{k}", f"o{k}:"]
+        self.label = f"o{k}"
 
     def variable(self, kind: str) -> str:
         """Memory for one number."""
@@ -337,17 +350,16 @@ class Loops(Function):
 
 
 class Matrices(Function):
-    """The function of a product, or of a stack of them. Its last arguments are the library's functions."""
+    """The function of a product, or of a stack of them. Its last arguments are the libraries' functions."""
 
-    def __init__(self, product: Product, library: Any, contract: bool, threads: int) -> None:
+    def __init__(self, product: Product, contract: bool, threads: int) -> None:
         super().__init__(contract)
         out, a, b = product.out, product.a, product.b
         (m, n), k = out.shape[-2:], a.shape[-1]
         self.kind = kind_of(out.dtype)
         lead = out.shape[:-2]
         rows = int(np.prod(lead, dtype=np.int64))
-        self.work = m * n * k
-        self.library = library if self.work > TINY else None
+        self.gemms = Gemms(product) if m * n * k > TINY else None
         self.i = self.open(rows) if rows > 1 else "0"
         where = []
         for name, x in (("o", out), ("a", a), ("b", b)):
@@ -360,17 +372,17 @@ class Matrices(Function):
                     terms.append((q, d, s))
                 q *= d
             where.append(self.element(self.kind, f"%{name}", self.row(self.i, terms, rows)))
-        if self.library is None:
+        if self.gemms is None or not self.gemms.libraries:
+            self.gemms = None
             self.loop(where, out, a, b)
         else:
-            step = n if m == 1 else out.strides[-2]
-            library.call(self, self.kind, (m, n, k), where, layout(a), layout(b), step, threads)
+            self.gemms.call(self, where, threads)
         if rows > 1:
             self.close()
 
     def text(self) -> str:
         """All but the name."""
-        more = "".join(f", ptr %{name}" for name in self.library.addresses) if self.library else ""
+        more = "".join(f", ptr %{name}" for name in self.gemms.arguments()) if self.gemms is not None else ""
         return f"(ptr noalias %o, ptr %a, ptr %b{more}) #0 {{\nentry:\n{self.body()}\n  ret void\n}}\n"
 
     def loop(self, where: list[str], out: Ref, a: Ref, b: Ref) -> None:

@@ -1,4 +1,8 @@
-"""Functions of other libraries that native code calls by address: matrix products and the C library's mathematics."""
+"""Functions of other libraries that native code calls by address: matrix products and the C library's mathematics.
+
+The text of a program has a call for each library, and the table of pointers says which is made: so a program's text does
+not depend on what was measured to be the fastest.
+"""
 
 from __future__ import annotations
 
@@ -6,81 +10,86 @@ import ctypes
 import ctypes.util
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ...kernels import choose
-from ...kernels.fastest_product import blas_gemm
+import numpy as np
+
+from ...kernels.fastest_product import candidates, fastest
+from ...kernels.onednn import onednn
 from ...kernels.onednn.openmp import using
 from ...kernels.openblas import few
-from ...kernels.threads import WIDE
+from ...kernels.threads import WIDE, number
+from .normal import Product, layout
+from .values import kind_of
 
 if TYPE_CHECKING:
     from .emit import Function
 
 
-class OneDnn:
-    """oneDNN's sgemm."""
+class Gemms:
+    """The libraries for one product, each of which makes it if its pointer in the table is not null."""
 
-    def __init__(self, library: Any) -> None:
-        self._library = library
-        self.addresses: dict[str, int] = {"sgemm": address_of(library.dnnl_sgemm)}
-        if not library.single:                       # before each product: for how many threads it is large enough
-            self.addresses["threads"] = address_of(library.set_threads)
+    def __init__(self, product: Product) -> None:
+        (m, n), k = product.out.shape[-2:], product.a.shape[-1]
+        left, right = layout(product.a), layout(product.b)
+        assert left is not None and right is not None
+        self.sizes, self.left, self.right = (m, n, k), left, right
+        self.step: int = n if m == 1 else product.out.strides[-2]
+        self.kind: str = kind_of(product.out.dtype)
+        self.libraries: dict[str, str] = {g.name: g.integer for g in candidates(self.kind)}
+        self.work: int = m * n * k
 
-    def run(self, call: Callable[[], Any], work: int) -> None:
-        """A call that sets threads, which are put back."""
-        using(self._library, 1, call)
+    def pointers(self) -> list[tuple[Any, int]]:
+        """Keys and contents of the table's entries, in the order of arguments()."""
+        shape = (*self.sizes, self.left[0] == "T", self.right[0] == "T")
+        chosen = fastest(*shape, np.dtype(self.kind))
+        out: list[tuple[Any, int]] = []
+        for name in self.libraries:
+            out.append(((name, *shape, self.kind), chosen.address if chosen is not None and chosen.name == name else 0))
+        if "onednn" in self.libraries:
+            set_threads = onednn.library.set_threads
+            known = hasattr(set_threads, "restype") and not onednn.library.single
+            out.append(("threads", address_of(set_threads) if known else 0))
+        return out
 
-    def call(self, f: Function, kind: str, sizes: tuple[int, int, int], where: list[str], left: Any,
-             right: Any, step: int, threads: int) -> None:
-        """The instruction of one product."""
-        m, n, k = sizes
-        if "threads" in self.addresses:
-            f.lines.append(f"  call void %threads(i32 {threads if m * n * k >= WIDE else 1})")
-        f.lines.append(f"  call i32 %sgemm(i8 signext {ord(left[0])}, i8 signext {ord(right[0])}, i64 {m}, i64 {n}, "
-                       f"i64 {k}, float 1.0, ptr {where[1]}, i64 {left[1]}, ptr {where[2]}, i64 {right[1]}, float 0.0, "
-                       f"ptr {where[0]}, i64 {step})")
+    def arguments(self) -> list[str]:
+        """Names of the function's arguments."""
+        return [*self.libraries, *(["threads"] if "onednn" in self.libraries else [])]
+
+    def call(self, f: Function, where: list[str], threads: int) -> None:
+        """The instructions of one product into where[0]."""
+        (m, n, k), (a, lda), (b, ldb) = self.sizes, self.left, self.right
+        t = "float" if self.kind == "f4" else "double"
+        for name, i in self.libraries.items():
+            end = f.when(f"ptr %{name}")
+            if name == "onednn":
+                inner = f.when("ptr %threads")
+                f.lines.append(f"  call void %threads(i32 {threads if self.work >= WIDE else 1})")
+                f.otherwise(inner)
+                first = f"i32 %onednn(i8 signext {ord(a)}, i8 signext {ord(b)}"
+            else:
+                first = f"void %{name}(i32 101, i32 {111 + (a == 'T')}, i32 {111 + (b == 'T')}"
+            f.lines.append(f"  call {first}, {i} {m}, {i} {n}, {i} {k}, {t} 1.0, ptr {where[1]}, {i} {lda}, ptr {where[2]}, "
+                           f"{i} {ldb}, {t} 0.0, ptr {where[0]}, {i} {self.step})")
+            f.otherwise(end)
 
 
-class Blas:
-    """sgemm or dgemm of the OpenBLAS that NumPy has loaded."""
+def guarded(call: Callable[[], Any], work: int) -> Callable[[], Any]:
+    """A call with products, the largest of so many multiplications, that leaves the libraries' threads as they were."""
+    if number() == 1 or not work:
+        return call
 
-    def __init__(self, function: Any, integer: str) -> None:
-        self.addresses: dict[str, int] = {"gemm": address_of(function)}
-        self.integer: str = integer
-
-    def run(self, call: Callable[[], Any], work: int) -> None:
-        """A call whose largest product has so many multiplications."""
+    def run() -> None:
         with few(work):
             call()
 
-    def call(self, f: Function, kind: str, sizes: tuple[int, int, int], where: list[str], left: Any,
-             right: Any, step: int, threads: int) -> None:
-        """The instruction of one product."""
-        t, i = "float" if kind == "f4" else "double", self.integer
-        order = ", ".join(f"i32 {111 if x[0] == 'N' else 112}" for x in (left, right))
-        counts = ", ".join(f"{i} {x}" for x in sizes)
-        f.lines.append(f"  call void %gemm(i32 101, {order}, {counts}, {t} 1.0, ptr {where[1]}, {i} {left[1]}, "
-                       f"ptr {where[2]}, {i} {right[1]}, {t} 0.0, ptr {where[0]}, {i} {step})")
+    return run if onednn.library is None else partial(using, onednn.library, 1, run)
 
 
 def address_of(function: Any) -> int:
     """Where a function of ctypes is."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
-def product(kind: str) -> OneDnn | Blas | None:
-    """The library for products of this kind; None: loops of our own."""
-    library = choose.products() if kind == "f4" else None
-    return OneDnn(library) if library is not None else blas(kind)
-
-
-@lru_cache
-def blas(kind: str) -> Blas | None:
-    """OpenBLAS's product of this kind, if NumPy's products are made by it."""
-    found = blas_gemm("f" if kind == "f4" else "d")
-    return None if found is None else Blas(found.function, found.integer)
 
 
 @lru_cache
