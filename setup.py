@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import setuptools
@@ -56,11 +58,11 @@ DIRECTIVES = {"language_level": 3, "annotation_typing": False, "auto_pickle": Fa
 # `autograd.core.graph` is compiled to autograd/native/core/graph.*.so: Python would always prefer a file beside graph.py
 EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.', '/')}.py"],
                         extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in extensions.CORE]
-# kernels/loops: three times on x86-64. No -ffast-math: nan and inf stay what they are, and the compiler fuses nothing;
+# kernels/loops: three times on x86-64, linked with one object of what Python calls. No -ffast-math: nan and inf stay what they are, and the compiler fuses nothing;
 # without traps and errno, choices and roots become vectors
 LOOPS = [] if os.name == "nt" else [Extension(
-    f"autograd.native.{level}.loops", [f"build/loops/{level}/loops.c"], include_dirs=["autograd/kernels/loops"],
-    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", *options])
+    f"autograd.native.{level}.loops", [f"build/loops/{level}/kernels.c"], include_dirs=["autograd/kernels/loops", "build/loops"],
+    extra_compile_args=["-O3", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", *options])
     for level, options in {"baseline": [], "avx2": ["-mavx2", "-mfma", "-mf16c"], "avx512": [
         "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vbmi2",
         "-mprefer-vector-width=512"]}.items() if level == "baseline" or platform.machine().lower() in ("x86_64", "amd64")]
@@ -78,8 +80,7 @@ class BuildCore(build_ext):
         for file in (stamp, note):
             file.unlink(missing_ok=True)
         try:
-            self.translate()
-            self.parallel = self.parallel or os.cpu_count()
+            self.parallel = self.parallel or (os.cpu_count() or 1) + 1        # one more: one at a time is in Cython
             super().run()
             stamp.write_text(extensions.appearance() + extensions.fingerprint())
         except (Exception, SystemExit) as error:      # whatever a compiler or Cython does not like: it works without
@@ -92,41 +93,56 @@ class BuildCore(build_ext):
                 wheel.build_number = "0not_compiled"
 
     def build_extensions(self):
-        """Compile. A level of loops that the compiler does not know is left out."""
+        """Translate and compile, the longest first. A level of loops that the compiler does not know is left out."""
         def knows(*options):
             command = [*self.compiler.compiler_so, *options, "-fsyntax-only", "-x", "c", os.devnull]
             return not subprocess.run(command, capture_output=True, check=False).returncode
 
-        loops = [extension for extension in self.extensions if extension.name.endswith(".loops")]
-        if loops and knows("-fno-thread-jumps"):          # gcc: jumps around a choice keep it from becoming a vector's
-            for extension in loops:
-                extension.extra_compile_args.append("-fno-thread-jumps")
-        levels = [e for e in loops if not knows(*[option for option in e.extra_compile_args if option.startswith("-m")])]
-        self.extensions = [extension for extension in self.extensions if extension not in levels]
-        super().build_extensions()
-
-    def translate(self):
-        """Python to C."""
         import numpy
-        from Cython.Build import cythonize
-        core = self.extensions[:len(extensions.CORE)]
-        plain = [Extension(e.name.replace(".native", ""), e.sources) for e in core]
-        made = cythonize(plain, build_dir="build/core", compiler_directives=DIRECTIVES, force=True, quiet=True)
-        for extension, c in zip(core, made, strict=True):
-            extension.sources = c.sources
-        if len(core) < len(self.extensions):          # loops, from one text: setuptools names objects after their sources
-            translate = module_at("autograd/kernels/loops/translate.py")
-            text = Path("build/loops/loops.pyx")
-            text.parent.mkdir(parents=True, exist_ok=True)
-            text.write_text(translate.translated(Path("autograd/kernels/loops"), extensions.LOOPS), encoding="utf-8")
-            [c] = cythonize([Extension("loops", [str(text)])], force=True, quiet=True)
-            for extension in self.extensions[len(core):]:
-                Path(extension.sources[0]).parent.mkdir(exist_ok=True)
-                shutil.copy(c.sources[0], extension.sources[0])
         for extension in self.extensions:
             extension.include_dirs = [*extension.include_dirs, numpy.get_include()]
             extension.define_macros = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
                                        ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION")]      # the oldest that it runs with
+        core = self.extensions[:len(extensions.CORE)]
+        loops = [e for e in self.extensions[len(core):]
+                 if knows(*[option for option in e.extra_compile_args if option.startswith("-m")])]
+        if loops and knows("-fno-thread-jumps"):          # gcc: jumps around a choice keep it from becoming a vector's
+            for extension in loops:
+                extension.extra_compile_args.append("-fno-thread-jumps")
+        core.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))
+        self.extensions = [*core[:1], *reversed(loops), *core[1:]]        # the loops wait for what Python calls
+        self.cython = threading.Lock()
+        with ThreadPoolExecutor(1) as pool:
+            self.calls = pool.submit(self.compile_calls, loops[0]) if loops else None
+            super().build_extensions()
+
+    def build_extension(self, extension):
+        """Python to C, and that to an extension."""
+        if extension.name.endswith(".loops"):
+            extension.extra_objects = self.calls.result()
+            Path(extension.sources[0]).parent.mkdir(exist_ok=True)       # setuptools names objects after their sources
+            shutil.copy("build/loops/kernels.c", extension.sources[0])
+        else:
+            plain = Extension(extension.name.replace(".native", ""), extension.sources)
+            extension.sources = self.translate(plain, build_dir="build/core", compiler_directives=DIRECTIVES, force=True)
+        super().build_extension(extension)
+
+    def compile_calls(self, like):
+        """Write the loops in C, and compile what Python calls, which is the same for all levels. Its objects."""
+        translate, folder = module_at("autograd/kernels/loops/translate.py"), Path("build/loops")
+        folder.mkdir(parents=True, exist_ok=True)
+        texts = translate.translated(Path("autograd/kernels/loops"), extensions.LOOPS)
+        for name, text in zip(("kernels", "loops"), texts, strict=True):      # the second includes the first one's header
+            (folder / f"{name}.pyx").write_text(text, encoding="utf-8")
+            sources = self.translate(Extension(name, [f"build/loops/{name}.pyx"]), force=True)
+        return self.compiler.compile(sources, self.build_temp, like.define_macros, like.include_dirs,
+                                     extra_postargs=["-O2", "-g0"])
+
+    def translate(self, extension, **options):
+        """The C of an extension. Cython is not made for threads."""
+        from Cython.Build import cythonize
+        with self.cython:
+            return cythonize([extension], quiet=True, **options)[0].sources
 
 
 class BuildPy(build_py):
@@ -135,13 +151,16 @@ class BuildPy(build_py):
     def run(self):
         """Write, copy. Where nothing can be written, docstrings are short and checkers see less."""
         root = Path(__file__).parent
-        done = subprocess.run([sys.executable, "-m", "tools.write"], cwd=root, capture_output=True, text=True, check=False,
-                              env={**os.environ, "PYTHONSAFEPATH": ""})
-        if done.returncode:
-            print(f"dparallel: tools/write.py failed, docstrings and stubs are not complete: "
-                  f"{(done.stderr or done.stdout).strip().rpartition(chr(10))[2]}", file=sys.stderr)
         if not self.editable_mode:                    # build/lib*: wheels would have what an earlier build has left there
             shutil.rmtree(self.build_lib, ignore_errors=True)
+        writing = subprocess.Popen([sys.executable, "-m", "tools.write"], cwd=root, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, env={**os.environ, "PYTHONSAFEPATH": ""})
+        if self.distribution.has_ext_modules():
+            self.run_command("build_ext")             # meanwhile
+        said, _ = writing.communicate()
+        if writing.returncode:
+            print(f"dparallel: tools/write.py failed, docstrings and stubs are not complete: "
+                  f"{said.strip().rpartition(chr(10))[2]}", file=sys.stderr)
         super().run()
         if not self.editable_mode:
             shutil.copy(root / "autograd" / "__init__.py", Path(self.build_lib) / "dparallel" / "autograd" / "whole_init.py")

@@ -1,4 +1,5 @@
-"""Writes the loops of this folder as one Cython module. Run by setup.py, which compiles it for several processors.
+"""Writes the loops of this folder as two Cython modules. Run by setup.py, which compiles the loops for several processors, and
+once the functions through which Python calls them.
 
 A loop is a Python function whose annotations are C types. Arrays are `floats`, `doubles`, `ints` (64 bits) and `halves` (16
 bits), numbers `int` (64 bits), `int32`, `uint32`, `uint64`, `float` (32 bits) and `double`. A public function that returns
@@ -23,11 +24,8 @@ POINTERS = {"floats": "float", "doubles": "double", "ints": "int64_t", "halves":
 TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "uint64": "uint64_t",
          "address": "size_t", "answer": "int64_t"}
 HEAD = """# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
-# cython: binding=False, always_allow_keywords=False, embedsignature=False, auto_pickle=False
+# cython: binding=False, always_allow_keywords=False, embedsignature=False, auto_pickle=False, emit_code_comments=False
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
-from numpy cimport NPY_CORDER, NPY_DOUBLE, NPY_FLOAT, NPY_INT64, PyArray_CheckExact, PyArray_DATA, PyArray_DIMS
-from numpy cimport PyArray_EMPTY, PyArray_ISCARRAY_RO, PyArray_ISWRITEABLE, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE
-from numpy cimport PyArray_TYPE, import_array, ndarray, npy_intp
 
 cdef extern from "scalars.h" nogil:
     ctypedef float *floats
@@ -42,7 +40,10 @@ OF_DIMENSION = ("running_sums", "running_products", "running_places", "first_ext
                 "scatter", "softmax", "log_softmax", "cross_entropy", "logcumsumexp", "multi_margin",
                 "multilabel_margin", "picked_sum", "quotient_of_sum", "middle_of_all", "layer_norm")
 SIZES = {"blocks": "s[0]", "rows": "s[0]", "n": "s[1]", "inner": "s[2]", "count": "s[3]", "k": "s[3]"}
-TAIL = """
+CALLS = """from numpy cimport NPY_CORDER, NPY_DOUBLE, NPY_FLOAT, NPY_INT64, PyArray_CheckExact, PyArray_DATA, PyArray_DIMS
+from numpy cimport PyArray_EMPTY, PyArray_ISCARRAY_RO, PyArray_ISWRITEABLE, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE
+from numpy cimport PyArray_TYPE, import_array, ndarray, npy_intp
+
 import_array()
 in_pieces = None                     # see pieces.py
 cdef enum:
@@ -314,7 +315,7 @@ def name_of(node: ast.FunctionDef, real: str) -> str:
 
 def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[str], results: dict[str, str],
              real: str, twice: set[str]) -> str:
-    """A function in Cython; a kernel with the function that Python calls. twice: those of which it calls the double one."""
+    """A function in Cython. twice: those of which it calls the double one."""
     arguments = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
     result, name = typed(node.returns, real), name_of(node, real)
     kernel = results[node.name] == KERNEL
@@ -327,18 +328,22 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
     taken = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in arguments)
     inner = f"loop_{name}" if kernel else name
     known_as = "" if kernel else f' "inline_{name}"'
-    text = (f"cdef {'' if kernel else 'inline '}{c_type(result)} {inner}{known_as}({taken}) noexcept nogil:\n"
+    return (f"cdef {'public' if kernel else 'inline'} {c_type(result)} {inner}{known_as}({taken}) noexcept nogil:\n"
             + "".join(f"    cdef {c_type(kind)} {variable}\n" for variable, kind in variables.own.items())
             + "".join("    " + line + "\n" for part in statements if part is not None
                       for line in ast.unparse(ast.fix_missing_locations(part)).splitlines()) + "\n")
-    if kernel:
-        taken = ", ".join(f"{'ndarray' if kind in POINTERS else c_type(kind)} {argument}" for argument, kind in arguments)
-        given = ", ".join(f"<{POINTERS[kind]} *> PyArray_DATA({argument})" if kind in POINTERS else argument
-                          for argument, kind in arguments)
-        text += (f"def {name}({taken}):\n    with nogil:\n        {inner}({given})\n\n" if result == "void" else
-                 f"def {name}({taken}):\n    cdef int64_t answer\n    with nogil:\n        answer = {inner}({given})\n"
-                 "    return answer\n\n")
-    return text
+
+def call(node: ast.FunctionDef, real: str) -> tuple[str, str]:
+    """A kernel's declaration, and the function of arrays that Python calls. By position only: names would double the code."""
+    kinds = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
+    result, name = typed(node.returns, real), name_of(node, real)
+    declared = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in kinds)
+    taken = ", ".join(f"{'ndarray' if kind in POINTERS else c_type(kind)} {argument}" for argument, kind in kinds)
+    given = ", ".join(f"<{POINTERS[kind]} *> PyArray_DATA({argument})" if kind in POINTERS else argument for argument, kind in kinds)
+    head = f"def {name}({taken}, /):\n"
+    return f"    {c_type(result)} loop_{name}({declared})\n", (
+        f"{head}    with nogil:\n        loop_{name}({given})\n\n" if result == "void" else
+        f"{head}    cdef int64_t answer\n    with nogil:\n        answer = loop_{name}({given})\n    return answer\n\n")
 
 
 def of_dimension(node: ast.FunctionDef) -> str:
@@ -378,7 +383,7 @@ def of_dimension(node: ast.FunctionDef) -> str:
     results = ", ".join([name for name in fresh if name in arrays])
     taken = ", ".join([*given, "int64_t dim", *["int64_t size"] * (size == "size"), *settings])
     lines.append(f"return None if failed else ({results})")
-    return f"def {node.name}_of({taken}):\n    " + "\n    ".join(lines) + "\n\n"
+    return f"def {node.name}_of({taken}, /):\n    " + "\n    ".join(lines) + "\n\n"
 
 
 def prototype(node: ast.FunctionDef, real: str) -> str:
@@ -401,14 +406,14 @@ def constants_of(path: Path, known: dict[str, object]) -> dict[str, object]:
     return found
 
 
-def translated(folder: Path, modules: Sequence[str]) -> str:
-    """The Cython module."""
+def translated(folder: Path, modules: Sequence[str]) -> tuple[str, str]:
+    """The Cython modules: `kernels`, whose header the other includes, and `loops`."""
     known = runpy.run_path(str(folder.parent / "coefficients.py"))       # importing it would import autograd, not yet built
     names = [made for node in functions(folder / "scalars.py") for made in in_both(node)]
     results = {node.name: typed(node.returns, "real") for node in names}
     names = [node for node in names if node.name != "polynomial"]        # which is written out
     precise = [node.name for node in names if is_real(node)]
-    text, prototypes, of_dimensions = "", "", ""
+    text, prototypes, declarations, calls, of_dimensions = "", "", "", "", ""
     twice: set[str] = set()
     for path in [folder / f"{module}.py" for module in modules]:
         constants = constants_of(path, known)
@@ -421,5 +426,10 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
                 text += function(node, constants, precise, results, real, twice if real == "double" else set())
                 if results[node.name] != KERNEL:
                     prototypes += prototype(node, real)
+                    continue
+                declared, called = call(node, real)
+                declarations += declared
+                calls += called
     head = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node))
-    return f'{head}\ncdef extern from *:\n    """\n{prototypes}    """\n\n{text}{TAIL}{of_dimensions}'
+    return (f'{head}\ncdef extern from *:\n    """\n{prototypes}    """\n\n{text}',
+            f'{head}\ncdef extern from "kernels.h" nogil:\n{declarations}\n{CALLS}{calls}{of_dimensions}')

@@ -574,8 +574,8 @@ def test_arrays_that_are_cut_have_the_same_results(name, dtype):
 def test_float32_loops_compute_nothing_in_double_precision():
     """Half the numbers in a vector, and another rounding: what Cython would make of a literal or of a sum that begins with 0."""
     folder = ROOT / "autograd" / "kernels" / "loops"
-    blocks = translate.translated(folder, extensions.LOOPS).split("\ncdef ")[1:]
-    kinds = {re.search(r"(\w+)(?: \"\w+\")?\(", block)[1]: block.partition("\ndef ")[0] for block in blocks if "noexcept" in block}
+    blocks = translate.translated(folder, extensions.LOOPS)[0].split("\ncdef ")[1:]
+    kinds = {re.search(r"(\w+)(?: \"\w+\")?\(", block)[1]: block for block in blocks if "noexcept" in block}
     assert len(kinds) > 100 and "loop_adam" in kinds and "loop_adam_double" in kinds
     for name, block in kinds.items():
         head, _, body = block.partition("\n")
