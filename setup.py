@@ -58,11 +58,13 @@ DIRECTIVES = {"language_level": 3, "annotation_typing": False, "auto_pickle": Fa
 # `autograd.core.graph` is compiled to autograd/native/core/graph.*.so: Python would always prefer a file beside graph.py
 EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.', '/')}.py"],
                         extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in extensions.CORE]
-# kernels/loops: three times on x86-64, linked with one object of what Python calls. No -ffast-math: nan and inf stay what they are, and the compiler fuses nothing;
-# without traps and errno, choices and roots become vectors
+# kernels/loops: three times on x86-64, each linked with the same object of functions that Python calls. No -ffast-math: nan
+# and inf stay what they are, and the compiler fuses nothing; without traps and errno, choices and roots become vectors
 LOOPS = [] if os.name == "nt" else [Extension(
-    f"autograd.native.{level}.loops", [f"build/loops/{level}/kernels.c"], include_dirs=["autograd/kernels/loops", "build/loops"],
-    extra_compile_args=["-O3", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", *options])
+    f"autograd.native.{level}.loops", [f"build/loops/{level}/kernels.c"],
+    include_dirs=["autograd/kernels/loops", "build/loops"],
+    extra_compile_args=["-O3", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+                        "-Wno-psabi", *options])
     for level, options in {"baseline": [], "avx2": ["-mavx2", "-mfma", "-mf16c"], "avx512": [
         "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vbmi2",
         "-mprefer-vector-width=512"]}.items() if level == "baseline" or platform.machine().lower() in ("x86_64", "amd64")]

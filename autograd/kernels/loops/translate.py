@@ -1,5 +1,5 @@
-"""Writes the loops of this folder as two Cython modules. Run by setup.py, which compiles the loops for several processors, and
-once the functions through which Python calls them.
+"""Write the loops of this folder as two Cython modules: the loops, which setup.py compiles for several processors, and the
+functions that Python calls, which it compiles once.
 
 A loop is a Python function whose annotations are C types. Arrays are `floats`, `doubles`, `ints` (64 bits) and `halves` (16
 bits), numbers `int` (64 bits), `int32`, `uint32`, `uint64`, `float` (32 bits) and `double`. A public function that returns
@@ -334,12 +334,13 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
                       for line in ast.unparse(ast.fix_missing_locations(part)).splitlines()) + "\n")
 
 def call(node: ast.FunctionDef, real: str) -> tuple[str, str]:
-    """A kernel's declaration, and the function of arrays that Python calls. By position only: names would double the code."""
+    """A kernel's declaration, and the function that Python calls. Keyword arguments would double the code."""
     kinds = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
     result, name = typed(node.returns, real), name_of(node, real)
     declared = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in kinds)
     taken = ", ".join(f"{'ndarray' if kind in POINTERS else c_type(kind)} {argument}" for argument, kind in kinds)
-    given = ", ".join(f"<{POINTERS[kind]} *> PyArray_DATA({argument})" if kind in POINTERS else argument for argument, kind in kinds)
+    given = ", ".join(f"<{POINTERS[kind]} *> PyArray_DATA({argument})" if kind in POINTERS else argument
+                      for argument, kind in kinds)
     head = f"def {name}({taken}, /):\n"
     return f"    {c_type(result)} loop_{name}({declared})\n", (
         f"{head}    with nogil:\n        loop_{name}({given})\n\n" if result == "void" else
