@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...kernels.addresses import address
 from ..ir import Op, Ref, Storage
 from .build import BuildError, Library, available
 from .emit import Loops, Matrices, module
@@ -121,7 +122,7 @@ class Native:
         """A pointer to memory, `start` bytes on."""
         if storage.array is not None:
             self._arrays[storage] = storage.array
-            pointer = self._entry(storage, storage.array.ctypes.data, lines)
+            pointer = self._entry(storage, address(storage.array), lines)
         else:
             if "block" not in self._slots:
                 self._slots["block"] = 0
@@ -149,12 +150,14 @@ class Native:
 
     def bind(self, storage: Storage, array: Array) -> None:
         """From now on `array` is this outside storage's memory: of the same size and dtype, contiguous, and no other's."""
-        if array.dtype != storage.dtype or array.size != storage.size or not (array.flags.forc and array.flags.aligned):
+        flags = array.flags
+        if array.dtype != storage.dtype or array.size != storage.size or not (flags.forc and flags.aligned):
             raise ValueError(f"Native.bind: {storage.size} contiguous, aligned elements of {storage.dtype} are required; "
                              f"the array has {array.size} of {array.dtype}")
         self._arrays[storage] = array
-        if storage in self._slots:
-            self._table[self._slots[storage]] = array.ctypes.data
+        slot = self._slots.get(storage)
+        if slot is not None:
+            self._table[slot] = address(array)
 
 
 __all__ = ["BuildError", "Native", "available", "unsupported"]

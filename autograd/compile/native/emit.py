@@ -18,6 +18,7 @@ from .normal import Operand, Product, Work
 from .values import SUFFIX, TYPES, Values, constant, identity, kind_of
 
 BLOCK = 4096                         # elements that vectors add up before their sum goes into a float64
+ROWS = 256                           # rows whose sums of columns are added up apart
 TINY = 2000                          # multiplications up to which a product is a loop here
 CELL = {**TYPES, "b1": "i8"}         # in memory
 INTRINSICS = {"fmuladd": 3, "sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "rint": 1, "trunc": 1,
@@ -78,10 +79,17 @@ class Function(Values):
         self.lines += [f"  br label %o{k}", f"o{k}:"]
         self.label = f"o{k}"
 
-    def variable(self, kind: str) -> str:
-        """Memory for one number."""
+    def blocks(self, count: int, size: int) -> tuple[str, str]:
+        """Begin a loop over blocks; the first index of a block, and its length."""
+        first = self.times(self.open(-(-count // size)), size)
+        left = self.put(f"sub nsw i64 {count}, {first}")
+        short = self.put(f"icmp ult i64 {left}, {size}")
+        return first, self.put(f"select i1 {short}, i64 {left}, i64 {size}")
+
+    def variable(self, kind: str, count: int = 1) -> str:
+        """Memory for numbers."""
         self.count += 1
-        self.allocas.append(f"  %a{self.count} = alloca {TYPES[kind]}")
+        self.allocas.append(f"  %a{self.count} = alloca {TYPES[kind]}, i64 {count}")
         return f"%a{self.count}"
 
     def get(self, variable: str, kind: str) -> str:
@@ -155,15 +163,45 @@ class Loops(Function):
         self.nan: dict[Work, str] = {}               # whether a maximum or minimum has met nan
         steps = group.steps()
         totals = {w: self.sums(w) for _, w in steps if w.how == "total"}
-        self.i = self.open(group.rows) if group.rows > 1 else "0"
+        long = group.rows > ROWS and group.columns <= BLOCK
+        self.partial = {w: self.variable("f4", group.columns) for _, w in steps if long and w.how == "columns"
+                        and w.kinds[-1] == "f4" and w.name == "add" and not group.places[w][1][1]}
+        self.i = self.begin()
         for at in range(max(at for at, _ in steps) + 1):
             here = [w for a, w in steps if a == at]
             if here:
                 (self.columns if at % 2 == 0 else self.once)(here, totals)
-        if group.rows > 1:
-            self.close()
+        self.end()
         for w, sums in totals.items():
             self.finish(w, sums)
+
+    # --- rows -------------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> str:
+        """Open the loop over rows, or, for long sums of columns, over blocks of rows; the row."""
+        rows = self.group.rows
+        if not self.partial:
+            return self.open(rows) if rows > 1 else "0"
+        block, count = self.blocks(rows, ROWS)
+        j = self.open(self.group.columns)
+        for buffer in self.partial.values():
+            self.store("f4", constant(0, "f4"), buffer, j)
+        self.close()
+        return self.plus(block, self.open(count))
+
+    def end(self) -> None:
+        """Close it."""
+        if self.group.rows > 1:
+            self.close()
+        if self.partial:
+            j = self.open(self.group.columns)
+            for w, buffer in self.partial.items():
+                place = self.group.places[w][1]
+                base, at = self.base(w.out.storage, "f4", place), self.times(j, place[2])
+                total = self.combine("add", "f4", self.load("f4", base, at), self.load("f4", buffer, j), False)
+                self.store("f4", total, base, at)
+            self.close()
+            self.close()
 
     # --- reductions -------------------------------------------------------------------------------------------------------
 
@@ -221,11 +259,8 @@ class Loops(Function):
         n = self.group.columns
         block = None
         if n > BLOCK and any(w.kinds[-1][0] == "f" and w.name == "add" for w, _ in sums):
-            block = self.times(self.open(-(-n // BLOCK)), BLOCK)
-            left = self.put(f"sub nsw i64 {n}, {block}")
-            short = self.put(f"icmp ult i64 {left}, {BLOCK}")
-            j = self.open(self.put(f"select i1 {short}, i64 {left}, i64 {BLOCK}"))
-            j = self.plus(block, j)
+            block, count = self.blocks(n, BLOCK)
+            j = self.plus(block, self.open(count))
         else:
             j = self.open(n) if n > 1 else "0"
         for w in works:
@@ -345,6 +380,8 @@ class Loops(Function):
         """Combine a value with the element where it goes."""
         x, place = work.out, self.group.places[work][1]
         base, at = self.base(x.storage, x.kind, place), self.at(x, place, work, j)
+        if work in self.partial:
+            base, at = self.partial[work], j
         old = self.load(x.kind, base, at)
         self.store(x.kind, self.combine(work.name, x.kind, old, v, False), base, at)
 

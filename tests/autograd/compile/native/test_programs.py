@@ -155,6 +155,10 @@ def test_sums_are_accurate():
         out = new(shape[:kept])
         native, reference = run([Op("reduce", "add", [out], [x])])
         np.testing.assert_allclose(native.array(out), reference.view(out), rtol=2e-7)
+    x = given(1 + 0.1 * RNG.random((30_003, 7)).astype("f4"))            # 4e-5 if rows are added one after the other
+    out = new((7,))
+    native, reference = run([Op("reduce", "add", [out], [view(x, lambda a: a.T)])])
+    np.testing.assert_allclose(native.array(out), reference.view(out), rtol=2e-6)
 
 
 @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logical_and", "logical_or"])
