@@ -33,7 +33,7 @@ from .scalars import (
     uint64,
 )
 
-BLOCK, ROOM = 512, 64                # the second: numbers of memory()
+BLOCK = 64                           # numbers that memory() has room for
 NOT_FAR = 0.999                      # w is below 6.25 there
 FARTHEST, FARTHEST_SINGLE = 26.63, 10.1                    # erfc is 0 from there on
 NAN = float("nan")
@@ -276,7 +276,7 @@ def log_gamma(x: reals, out: reals, n: int) -> None:
     right: ints = memory()
     first = 0
     while first < n:
-        last, left = min(first + ROOM, n), 0
+        last, left = min(first + BLOCK, n), 0
         for i in range(first, last):
             a = x[i]
             left = left | (0 if a > 0.0 else 1)
@@ -306,21 +306,22 @@ def digamma(x: reals, out: reals, n: int) -> None:
     """The derivative of log_gamma()."""
     a: double
     z: double
-    room: double
     r: double
+    right: ints = memory()
     first = 0
     while first < n:
         last, left = min(first + BLOCK, n), 0
         for i in range(first, last):
             a = x[i]
             left = left | (0 if a > 0.0 else 1)
-            out[i] = digamma_right(a if a > 0.0 else 1.0 - a)
+            z = digamma_right(a if a > 0.0 else 1.0 - a)
+            right[i - first] = as_int64(z)
+            out[i] = z
         if left:
             for i in range(first, last):
                 a = x[i]
                 r = a - floor(a + 0.5)
-                z = out[i] - PI * sine(0.5 - fabs(r)) / sine(r)
+                z = as_double(right[i - first]) - PI * sine(0.5 - fabs(r)) / sine(r)
                 z = NAN if (a == floor(a)) & (a < 0.0) else z
-                room = out[i]
-                out[i] = room if a > 0.0 else z
+                out[i] = as_double(right[i - first]) if a > 0.0 else z
         first = last

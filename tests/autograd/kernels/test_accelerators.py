@@ -117,14 +117,14 @@ FLAT = """
 import resource, sys
 sys.path.insert(0, "tests/bench")
 import trainings, autograd
-step = trainings.training(autograd, sys.argv[1], 1)
+step, batch = trainings.training(autograd, sys.argv[1], "autograd")
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
 for _ in range(int(sys.argv[2]) // 4):
-    step()
+    step(*batch)
 before = resident()
 for _ in range(int(sys.argv[2])):
-    step()
+    step(*batch)
 print(resident() - before)
 """
 

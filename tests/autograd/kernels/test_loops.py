@@ -406,7 +406,7 @@ SPECIAL = {"error_function": "erf", "inverse_error_function": "erfinv", "complem
 # the loop: the largest error, in units of the last place of the largest of 1 and the result. Loops with exponentials or
 # polynomials round otherwise on the baseline, which has no fused multiply-add
 ONE_BY_ONE = {"sigmoid": 2, "silu": 4, "mish": 4, "gelu_tanh": 8, "softplus": 3, "elu": 3, "hardswish": 2, "relu": 0, **dict.fromkeys(SPECIAL, 0.6),
-              "error_function": 3, "digamma": 1}
+              "error_function": 3}
 ROWS = {"softmax": 8, "softmax_backward": 64, "log_softmax": 4, "layer_norm": 16}
 OF_ROWS = [*ROWS, "log_softmax_backward", "layer_norm_backward"]
 OF_ROWS += [f"{name}_double" for name in OF_ROWS]
