@@ -38,14 +38,15 @@ def compare_results(expected: list[Nest], got: list[Nest]) -> None:
                 raise TraceError(MSG_RETURNED.format(kind=type(e).__name__, one=g, two=e))
 
 
-def compare_tensors(before: Snapshot, after: Snapshot, alike: Callable[[Array, Array], bool] = bitwise_equal) -> None:
+def compare_tensors(before: Snapshot, after: Snapshot, alike: Callable[[Array, Array], bool] = bitwise_equal, *,
+                    leaves: bool = True) -> None:
     """Compare the tensors of `before`, in their present state after replays, with their copies after steps: TraceError if
-    they are not alike."""
+    they are not alike. leaves: whether those that require grad are compared too, not only their gradients."""
     watched = {t for t, _, _, _ in before.tensors}
     for t, values, _, gradient in after.tensors:
         if t not in watched:
             continue
-        if not alike(values, t.array):
+        if (leaves or not t.tracked) and not alike(values, t.array):
             raise TraceError(MSG_DIFFERS.format(name=f"a tensor of shape {list(t.shape)}"))
         g = None if t._grad is None else t._grad.array
         if not (g is gradient is None or (g is not None and gradient is not None and alike(gradient, g))):

@@ -19,6 +19,7 @@ from ..core.tensor import Parameter, Tensor
 from .bindings import PLAIN, Bindings, is_module
 from .check import changed_numbers, compare_tensors
 from .differentiable import Differentiable
+from .engines import Engine
 from .errors import TraceError
 from .nests import Nest
 from .recorded import Recorded
@@ -176,23 +177,31 @@ class Compilation:
             out = compiled.function(*self.args, **self.kwargs)
         self.returned = Nest(out)
         compiled._ranks = self.ranks
-        reason = ""
-        for part in (self._prepare, self._record, self._compare):        # ranks take each of them together
-            try:
-                reason = part()
-            except TraceError as error:
-                reason = str(error).removeprefix("trace: ").removeprefix("replay: ")
-            if self.ranks is not None and self.ranks.any(bool(reason)):
-                reason = reason or MSG_OTHERS
-            if reason:
-                break
-        else:
-            compiled.programs.setdefault(self.key, []).insert(0, self.program)
-            return out
+        reason = self._together(self._prepare)
+        notes: list[str] = []
+        for engine in () if reason else compiled.settings.engines:
+            reason = self._together(self._record, engine) or self._together(self._compare)
+            if not reason:
+                self.program.notes = notes
+                compiled.programs.setdefault(self.key, []).insert(0, self.program)
+                return out
+            notes.append(f"# not native: {reason}\n")
         if start is not None:
             start.restore()
         compiled._refuse(reason, self.key)
         return out
+
+    def _together(self, part: Callable[..., str], *args: Any) -> str:
+        """Run one part on all ranks: why it failed on this or another one; "" if it did not."""
+        try:
+            reason = part(*args)
+        except TraceError as error:
+            reason = str(error).removeprefix("trace: ").removeprefix("replay: ")
+        except Exception as error:                   # of the engine, or of the function on other values
+            reason = f"recording it raised {type(error).__name__}: {error}"
+        if self.ranks is not None and self.ranks.any(bool(reason)):
+            reason = reason or MSG_OTHERS
+        return reason
 
     def _prepare(self) -> str:
         """Why the function can't be compiled, from its first run; "" if it may be possible."""
@@ -218,10 +227,10 @@ class Compilation:
             return f"it reaches an iterator ({self.bindings.iterators[0]}), which recording would advance"
         return ""
 
-    def _record(self) -> str:
+    def _record(self, engine: Engine) -> str:
         """Record the function as a program. Returns why that is impossible, or ""."""
-        function, make = functools.partial(call, self.compiled.function), self.compiled.settings.make
-        given = function, self.arguments, self.before, self.roots, make, self.bindings
+        function = functools.partial(call, self.compiled.function)
+        given = function, self.arguments, self.before, self.roots, engine, self.bindings
         self.program = Differentiable(*given, self.live) if any(self.live) else Recorded(*given)
         if self.program.effects:
             return f"it changes {self.program.effects[0].label} in Python"
@@ -236,7 +245,7 @@ class Compilation:
             for number, (one, two) in enumerate(zip(program.expected, got, strict=True)):
                 if not program.alike(one, two):
                     return MSG_DIFFERS.format(what=f"result {number}")
-            compare_tensors(self.before, program.after, program.alike)
+            compare_tensors(self.before, program.after, program.alike, leaves=not program.engine.tolerance)
             numbers = changed_numbers(program.after, Snapshot(self.roots))
             return f"it changes {numbers} in Python" if numbers else ""
         finally:

@@ -17,9 +17,11 @@ from ..core.function import Function
 from ..core.modes import GRAD, enable_grad, modes
 from ..core.tensor import Tensor, result
 from .bindings import Bindings
-from .calls import Array, Value
+from .calls import Array, Value, root_of
+from .engines import Engine
+from .errors import TraceError
 from .nests import Nest
-from .recorded import Maker, Recorded, perturbed
+from .recorded import Recorded, perturbed
 from .state import Snapshot
 from .tracer import Tracer
 
@@ -30,13 +32,13 @@ MSG_AGAIN = ("compile: {name} can't be differentiated twice, or after a later ca
 class Differentiable(Recorded):
     """Recorded, whose results have a node. While the backward pass of a call is pending, its memory is in use."""
 
-    def __init__(self, step: Callable[..., Any], arguments: Nest, before: Snapshot, roots: Sequence[object], make: Maker,
+    def __init__(self, step: Callable[..., Any], arguments: Nest, before: Snapshot, roots: Sequence[object], engine: Engine,
                  bindings: Bindings, live: Sequence[bool]) -> None:
         """live: for each tensor of the result, whether it has a graph."""
         self.live = live
         self.calls = 0
         self.pending: Callable[[], Any] | None = None        # a reference to the node of the last call
-        super().__init__(step, arguments, before, roots, make, bindings)
+        super().__init__(step, arguments, before, roots, engine, bindings)
 
     def _run_step(self, tracer: Tracer, inputs: list[Tensor]) -> Any:
         """Run the function and differentiate its results: they and the gradients."""
@@ -57,25 +59,28 @@ class Differentiable(Recorded):
         tracer.has_grad = [g is not None for g in found]
         return returned, [g for g in found if g is not None]
 
-    def _make(self, tracer: Tracer, fresh: set[int], make: Maker) -> None:
-        """Make the two programs: values of the first that the second reads stay in their memory."""
+    def _make(self, tracer: Tracer, fresh: set[int]) -> None:
+        """Make the two programs. The first also returns the memory that the second reads, which gets it as arguments."""
         count = len(self.live)
         cut = 0 if tracer.mark is None else tracer.calls.index(tracer.mark) + 1
         before, after = tracer.calls[:cut], tracer.calls[cut:]
-        made = {id(v) for call in before for v in call.outs if v is not None}
+        made = {id(root_of(v.array)): v for call in reversed(before) for v in call.outs if v is not None}
+        results, grads = tracer.results[:count], tracer.results[count:]
         kept: dict[int, Value] = {}
-        grads = tracer.results[count:]
-        for value in [x for call in after for x in (*call.args, *call.settings.values())] + grads:
-            if isinstance(value, Value) and id(value) in made:
-                tracer.fix(value)
-                kept[id(value)] = value
-        self.outs, self.grads = count, tracer.has_grad
+        for x in [x for call in after for x in (*call.args, *call.settings.values())] + grads:
+            if isinstance(x, Value) and id(root_of(x.array)) in made:
+                whole = kept[id(root_of(x.array))] = made[id(root_of(x.array))]
+                tracer.fix(whole)
+                if whole.array.size != root_of(whole.array).size:
+                    raise TraceError(f"its backward pass reads a part of what {whole.maker} made")
+        self.outs, self.has_grad = count, tracer.has_grad
         self.pure = not tracer.written and not tracer.primitives
         self.returned = tracer.returned.form_of_first()
         forward, backward = copy.copy(tracer), copy.copy(tracer)
         forward.calls, backward.calls, backward.outside = before, after, []
-        self.program = make(forward, [*tracer.results[:count], *kept.values()], fresh)
-        self.backward = make(backward, grads, fresh)
+        self.program = self.engine.make(forward, [*results, *kept.values()], fresh, self.inputs)
+        self.backward = self.engine.make(backward, grads, fresh,
+                                         [*self.inputs, *(v.array for v in kept.values()), *self.seeds])
 
     def describe(self) -> str:
         """The sources of both programs."""
@@ -93,10 +98,8 @@ class Differentiable(Recorded):
 
     def run_all(self, arrays: Sequence[Array]) -> list[Array]:
         """The results and gradients for these arrays, for a comparison with the step."""
-        for mine, given in zip((*self.inputs, *self.seeds), (*arrays, *self.example_seeds), strict=True):
-            np.copyto(mine, given)
-        outs = [np.array(a) for a in self.program.run()[:self.outs]]
-        return [*outs, *map(np.array, self.backward.run())]
+        outs = self.program.run(arrays)
+        return [*outs[:self.outs], *self.backward.run([*arrays, *outs[self.outs:], *self.example_seeds])]
 
     def again(self, ctx: Any, gs: Sequence[Tensor]) -> list[Tensor | None]:
         """The gradients by an eager run."""
@@ -118,9 +121,9 @@ class CompiledFunction(Function):
     @staticmethod
     def forward(ctx: Any, recorded: Differentiable, *tensors: Tensor) -> Any:
         """Run the forward program."""
-        for mine, given in zip(recorded.inputs, tensors):  # noqa: B905 - parameters follow, which programs read in place
-            np.copyto(mine, given.array)
-        outs = tuple([result(np.array(a)) for a in recorded.program.run()[:recorded.outs]])
+        made = recorded.program.run([x.array for x in tensors[:len(recorded.inputs)]])
+        outs = tuple([result(a) for a in made[:recorded.outs]])
+        ctx.kept = made[recorded.outs:]
         recorded.calls += 1
         ctx.recorded, ctx.number = recorded, recorded.calls
         recorded.pending = weakref.ref(ctx)
@@ -134,12 +137,11 @@ class CompiledFunction(Function):
         recorded: Differentiable = ctx.recorded
         if ctx.number != recorded.calls or modes.recording & GRAD:
             return (None, *recorded.again(ctx, gs))
-        ctx.saved_tensors                            # noqa: B018 - an error if one of them was written to since
-        for mine, g in zip(recorded.seeds, [g for g, live in zip(gs, recorded.live, strict=True) if live], strict=True):
-            np.copyto(mine, g.array)
-        grads = iter(recorded.backward.run())
+        inputs = [x.array for x in ctx.saved_tensors[:len(recorded.inputs)]]
+        seeds = [g.array for g, live in zip(gs, recorded.live, strict=True) if live]
+        grads = iter(recorded.backward.run([*inputs, *ctx.kept, *seeds]))
         recorded.pending = None
-        return (None, *[result(np.array(next(grads))) if has else None for has in recorded.grads])
+        return (None, *[result(next(grads)) if has else None for has in recorded.has_grad])
 
 
 __all__ = ["CompiledFunction", "Differentiable"]

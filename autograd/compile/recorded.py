@@ -11,16 +11,15 @@ import numpy as np
 from ..core.modes import GRAD
 from ..core.tensor import Tensor, result
 from .bindings import Bindings
-from .calls import Array, Value
+from .calls import Array
 from .compare import bitwise_equal, compare
+from .engines import PLAIN, Engine
 from .errors import TraceError
 from .guards import Guards
 from .nests import Nest
-from .program import Program
 from .state import Snapshot, reachable
 from .tracer import Tracer
 
-Maker = Callable[[Tracer, list[Value], set[int]], Any]       # makes a program of a recording: Program's arguments
 MSG_ARGUMENT_GRAD = "the step calls backward() through an argument, whose .grad a program can't set: make it a leaf outside"
 MSG_ARGUMENT_WRITTEN = "the step writes to an argument"
 CONSTANTS = (bool, int, float, complex, str, type(None))
@@ -30,13 +29,15 @@ class Recorded:
     """A program of a step, and what it was recorded with."""
 
     def __init__(self, step: Callable[..., Any], arguments: Nest, before: Snapshot, roots: Sequence[object],
-                 make: Maker = Program, bindings: Bindings | None = None) -> None:
+                 engine: Engine = PLAIN, bindings: Bindings | None = None) -> None:
         """The step has run before, so that optimizers and layers have their state. The state afterwards is `before`.
 
         bindings: the Python state, if the program must do all that the step does. Then arguments may require grad.
         """
         self.step = step
         self.arguments = arguments
+        self.engine = engine
+        self.notes: list[str] = []                   # why other engines made no program
         self.lock = threading.Lock()                 # the program has one memory
         self.guards: Guards
         leaves = [t for t in reachable(roots) if isinstance(t, Tensor) and t.tracked and t.edge is None]
@@ -61,11 +62,11 @@ class Recorded:
         self.returned = two.returned
         self.guarded = [guard for key, guard in two.guards.items() if one.guards.get(key, (0, 0))[1] is guard[1]]
         self.text = [(call.label, call.line) for call in two.calls if not call.optional]
-        self._make(two, fresh, make)
+        self._make(two, fresh)
 
-    def _make(self, tracer: Tracer, fresh: set[int], make: Maker) -> None:
+    def _make(self, tracer: Tracer, fresh: set[int]) -> None:
         """Make the program."""
-        self.program = make(tracer, tracer.results, fresh)
+        self.program = self.engine.make(tracer, tracer.results, fresh, self.inputs)
 
     def guard(self, modules: Sequence[Any], bindings: Any, names: Any = ()) -> None:
         """Create the guards, before the first run."""
@@ -77,7 +78,7 @@ class Recorded:
 
     def _record(self, arrays: list[Array], leaves: list[Tensor], examples: bool) -> Tracer:
         """Run the step, which reaches these leaves, on these arrays, the examples or others, and return its recording."""
-        tracer = Tracer(examples=examples)
+        tracer = Tracer(self.engine.apart, examples)
         self.inputs = arrays
         for array in arrays:
             tracer.value(array)
@@ -105,27 +106,24 @@ class Recorded:
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         """Run the program on other tensors; the step's result, with copies of its tensors."""
-        for array, x in zip(self.inputs, tensors, strict=True):
-            np.copyto(array, x.array)
-        return self.returned.unflatten([result(np.array(a)) for a in self.program.run()])
+        return self.returned.unflatten([result(a) for a in self.program.run([x.array for x in tensors])])
 
     def run_all(self, arrays: Sequence[Array]) -> list[Array]:
         """What the recorded runs have computed, for these arrays."""
-        for mine, given in zip(self.inputs, arrays, strict=True):
-            np.copyto(mine, given)
-        return [np.array(a) for a in self.program.run()]
+        return list(self.program.run(arrays))
 
     def alike(self, one: Array, two: Array) -> bool:
         """Whether arrays of the step and of the program are equal: to the bit, unless the program has a tolerance."""
-        tolerance: float = getattr(self.program, "tolerance", 0.0)
+        tolerance = self.engine.tolerance
         if not tolerance or one.dtype.kind not in "fc":
             return bitwise_equal(one, two)
-        return one.shape == two.shape and bool(np.allclose(one, two, tolerance, tolerance * np.abs(one).max(initial=0.0),
-                                                           equal_nan=True))
+        least = 1e-6 + tolerance * np.abs(one).max(initial=0.0, where=np.isfinite(one))
+        return one.shape == two.shape and bool(np.allclose(two, one, tolerance, least, equal_nan=True))
 
     def describe(self) -> str:
         """The program's source, with the lines of the user's file that its calls come from."""
-        return str(self.program.source) + "".join(f"# {label:24} {line}\n" for label, line in self.text)
+        lines = "".join(f"# {label:24} {line}\n" for label, line in self.text)
+        return "".join(self.notes) + str(self.program.source) + lines
 
 
 def perturbed(array: Array) -> Array:
@@ -138,4 +136,4 @@ def perturbed(array: Array) -> Array:
     return np.asarray(rolled * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else rolled
 
 
-__all__ = ["Maker", "Recorded"]
+__all__ = ["Recorded"]

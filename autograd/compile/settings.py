@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .program import Program
-from .recorded import Maker
+from .engines import Engine, engines
 
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 BACKENDS = ("inductor", "python", "eager")
@@ -16,7 +15,7 @@ class Settings(NamedTuple):
     """What a Compiled needs of them."""
 
     fullgraph: bool = False
-    make: Maker = Program
+    engines: tuple[Engine, ...] = ()
 
 
 def checked(fullgraph: bool, dynamic: bool | None, backend: str | Callable[..., Any], mode: str | None,
@@ -32,9 +31,10 @@ def checked(fullgraph: bool, dynamic: bool | None, backend: str | Callable[..., 
         raise ValueError(f"compile(mode={mode!r}): one of {', '.join(map(repr, MODES[1:]))}")
     if mode is not None and options:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if options:
-        raise RuntimeError(f"compile(options=...): unknown option {next(iter(options))!r}")
-    return Settings(bool(fullgraph))
+    unknown = [name for name in options or () if name != "bitwise"]
+    if unknown:
+        raise RuntimeError(f"compile(options=...): unknown option {unknown[0]!r}; there is 'bitwise'")
+    return Settings(bool(fullgraph), engines(backend == "python" or bool((options or {}).get("bitwise"))))
 
 
 __all__ = ["Settings", "checked"]
