@@ -1,6 +1,6 @@
 """compile(): a step, function or model recorded once and run as a program of its own.
 
-May import: base, core, kernels, modes, nn, ops, spans. Read first: door.py.
+May import: base, core, kernels, modes, nn, ops, optim, spans. Read first: door.py.
 """
 
 from importlib import import_module

@@ -6,7 +6,7 @@ import functools
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..base.errors import warn_user
 from ..core.modes import GRAD, state
 from ..core.primitive import this_thread, watchers
 from ..core.tensor import Parameter, Tensor
-from .bindings import PLAIN, Bindings, is_module
+from .bindings import PLAIN, Binding, Bindings, is_module
 from .check import changed_numbers, compare_tensors
 from .differentiable import Differentiable
 from .engines import Engine
@@ -25,10 +25,12 @@ from .nests import Nest
 from .recorded import Recorded
 from .scout import Scout
 from .settings import Settings
+from .split import split
 from .state import Snapshot, reachable
 
 LIMIT = 8                            # programs of one function, as PyTorch's recompile_limit
 MSG_EAGER = "compile: {name} runs eagerly: {reason}"
+MSG_PARTS = "compile: {name} is compiled in parts, since a line of it runs in Python: {reason}"
 MSG_LIMIT = ("{limit} programs were made for it, and the last one does not fit this call: {reason}. Pass what changes as a "
              "tensor of one shape, or compile a smaller part")
 MSG_OTHERS = "another rank can't compile it"
@@ -55,6 +57,7 @@ class Compiled:
         """Drop all programs."""
         self.programs: dict[Any, list[Recorded]] = {}
         self.eager_calls = {}
+        self.parts: Callable[..., Any] | None = None         # the function, compiled in parts
         self.made = 0
         self._calls = 0
         self._ranks: Any = None
@@ -70,7 +73,8 @@ class Compiled:
     def program(self) -> str:
         """The programs so far, one call a line, and the reasons for calls that run eagerly."""
         texts = [program.describe() for programs in self.programs.values() for program in programs]
-        return "\n".join([*texts, *(f"# eager: {reason}" for reason in self.eager_calls.values())])
+        parts = [] if self.parts is None else [part.program() for part in parts_of(self.parts)]
+        return "\n".join([*texts, *parts, *(f"# eager: {reason}" for reason in self.eager_calls.values())])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         modes = state()
@@ -132,6 +136,8 @@ class Compiled:
 
     def _new(self, key: Any, args: Any, kwargs: Any) -> Any:
         """Run the function for a call that no program fits, and compile it if that is possible."""
+        if key in self.eager_calls and self.parts is not None:
+            return self.parts(*args, **kwargs)
         if key in self.eager_calls or sys.getprofile() is not None or not self._lock.acquire(blocking=False):
             return self.function(*args, **kwargs)
         try:
@@ -151,9 +157,14 @@ class Compiled:
             self.eager_calls[key] = reason
         if self.settings.fullgraph:
             raise TraceError(f"compile: {self.name} can't be compiled as a whole: {reason}")
-        if reason not in self._warned:
+        if reason not in self._warned and not self.settings.quiet:
             self._warned.add(reason)
-            warn_user(MSG_EAGER.format(name=self.name, reason=reason))
+            warn_user((MSG_EAGER if self.parts is None else MSG_PARTS).format(name=self.name, reason=reason))
+
+    def _split(self, lines: Collection[int], names: Collection[str]) -> None:
+        """Compile the function in parts around these lines, and statements with these names, if that is possible."""
+        settings = self.settings._replace(quiet=True)
+        self.parts = split(self.function, lines, names, lambda part: Compiled(part, settings))
 
 
 class Compilation:
@@ -167,6 +178,7 @@ class Compilation:
         self.roots = (compiled.function, *(x for x in self.arguments.constants if not isinstance(x, PLAIN)))
         self.ranks = ranks_of(reachable(self.roots))
         self.program: Any = None
+        self.effects: list[Binding] = []             # Python state that the function changes
 
     def run(self) -> Any:
         """Run the function; then record it in the state that it left. Returns the function's result."""
@@ -188,6 +200,10 @@ class Compilation:
             notes.append(f"# not native: {reason}\n")
         if start is not None:
             start.restore()
+        elif self.ranks is None and compiled.parts is None:
+            lines, names = {line for _, line in self.scout.reasons}, {b.name for b in self.effects}
+            if lines | names:
+                compiled._split(lines, names)
         compiled._refuse(reason, self.key)
         return out
 
@@ -232,8 +248,9 @@ class Compilation:
         function = functools.partial(call, self.compiled.function)
         given = function, self.arguments, self.before, self.roots, engine, self.bindings
         self.program = Differentiable(*given, self.live) if any(self.live) else Recorded(*given)
-        if self.program.effects:
-            return f"it changes {self.program.effects[0].label} in Python"
+        self.effects = self.program.effects
+        if self.effects:
+            return f"it changes {self.effects[0].label} in Python"
         self.program.guard([m for m in self.before.modules if is_module(m)], self.bindings.read(), self.bindings.names)
         return ""
 
@@ -264,6 +281,13 @@ def ranks_of(objects: Sequence[Any]) -> Any:
         if hasattr(type(comm), "named_barrier") and not comm.alone:
             return comm
     return None
+
+
+def parts_of(function: Any) -> list[Compiled]:
+    """The compiled parts of what split() made."""
+    cells = getattr(function, "__func__", function).__closure__ or ()
+    return [cell.cell_contents for cell in cells if isinstance(cell.cell_contents, Compiled) and (
+        "__part_" in cell.cell_contents.function.__name__)]
 
 
 def key_of(nest: Nest) -> list[Any]:

@@ -16,6 +16,7 @@ class Settings(NamedTuple):
 
     fullgraph: bool = False
     engines: tuple[Engine, ...] = ()
+    quiet: bool = False                              # no warnings: of the parts of a function
 
 
 def checked(fullgraph: bool, dynamic: bool | None, backend: str | Callable[..., Any], mode: str | None,

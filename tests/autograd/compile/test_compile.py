@@ -13,6 +13,7 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.compile import TraceError
+from autograd.compile.compiled import parts_of
 from autograd.optim import lr_scheduler
 
 X = np.linspace(-1, 1, 20, dtype=np.float32).reshape(5, 4)
@@ -410,7 +411,7 @@ def test_what_runs_eagerly(make, capsys):
         found = [out.tolist() if isinstance(out, ag.Tensor) else out for out in found]
         assert len(seen) == (wrap is compiled)
         for line in seen:
-            assert re.match(f"compile: .* runs eagerly: .*{EAGER[make]}", str(line.message)), line
+            assert re.match(f"compile: .* (runs eagerly|runs in Python): .*{EAGER[make]}", str(line.message)), line
             assert line.filename == __file__
         results.append((found, [p.tolist() for p in net.parameters()], [t.tolist() for t in losses], capsys.readouterr().out))
     assert results[0] == results[1]
@@ -494,3 +495,58 @@ def test_settings():
             (RuntimeError, {"options": {"x": 1}, "mode": "default"}, "Either mode or options")]:
         with pytest.raises(error, match=text):
             ag.compile(f, **settings)
+
+
+class Reading(Training):
+    """Steps that read, print, count and keep something in the middle of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.count, self.total = 0, 0.0
+
+    def at_the_end(self, x, y):
+        self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.net(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+    def counted(self, x, y):
+        self.count += 1
+        self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.net(x), y)
+        loss.backward()
+        self.optimizer.step()
+        if self.count % 2 == 1:
+            print(self.count, float(loss))
+        return loss
+
+    def before_backward(self, x, y):
+        out = self.net(x)
+        loss = F.cross_entropy(out, y)
+        self.total += loss.item()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        hits = (out.argmax(1) == y).sum()
+        return hits, self.total
+
+
+@pytest.mark.parametrize("name", ["at_the_end", "counted", "before_backward"])
+def test_functions_in_parts(name, capsys):
+    """The line that reads a value runs in Python; what is before and after it is compiled."""
+    found = []
+    for wrap in (lambda f: f, compiled):
+        training = Reading()
+        run = wrap(getattr(training, name))
+        ag.manual_seed(1)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            outs = [run(*batch(scale=1 + n)) for n in range(5)]
+        outs = [[o.detach().tolist() if isinstance(o, ag.Tensor) else o for o in (out if isinstance(out, tuple) else (out,))]
+                for out in outs]
+        found.append((outs, [a.tolist() for a in training.state()], training.count, training.total, capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert len(seen) == 1 and "is compiled in parts, since a line of it runs in Python" in str(seen[0].message)
+    assert "def replay" in run.program() and run.made == 1
+    assert any(part.programs for part in parts_of(run.parts))
