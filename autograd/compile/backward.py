@@ -79,8 +79,8 @@ class Backward(Forward):
         gs = [None if x is None else self.operand(x).array.view(Watched) for x in (g if isinstance(g, list) else [g])]
 
         def rule() -> Any:
-            ctx.saved = watched_values(unwatched)
-            vars(ctx).update({name: watched_values(value) for name, value in attributes.items()})
+            ctx.saved = watched_values(unwatched, attempt)
+            vars(ctx).update({name: watched_values(value, attempt) for name, value in attributes.items()})
             return runner.backward(node, instrumented)(*gs)
 
         grads = attempt.run(rule)

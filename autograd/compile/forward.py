@@ -14,7 +14,7 @@ from ..core.tensor import Tensor
 from .attempt import Attempt
 from .calls import Array, Call, Location, location
 from .errors import TraceError
-from .inline import Watched, arrays_in, as_plain, instrumented, observed_call
+from .inline import Watched, arrays_in, as_plain, instrumented, observed_call, watched_values
 from .nodes import FunctionReplay, OperationReplay, apply
 from .state import is_user_code
 from .values import Values
@@ -101,14 +101,15 @@ class Forward(Values):
         """Try to record an Operation as the NumPy calls that its forward makes: a small one, if rules are not taken apart.
         Its ctx keeps what this run saved."""
         made = [o.array for o in outs]
-        if operation in OPAQUE or any(holds_array(value) or callable(value) for value in settings.values()) or (
-                not self.apart and any(isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, *made))):
+        if operation in OPAQUE or any(map(callable, settings.values())) or (not self.apart and (
+                any(map(holds_array, settings.values()))
+                or any(isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, *made)))):
             return False
-        for a in arrays:
-            if isinstance(a, np.ndarray):
-                self.operand(a)
+        for a in arrays_in((*arrays, *settings.values())):
+            self.operand(a)
         watched = [a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays]
         attempt = Attempt(self)
+        settings = {name: watched_values(value, attempt) if arrays_in(value) else value for name, value in settings.items()}
         got = attempt.run(lambda: instrumented(operation.forward)(runner.empty_ctx(), *watched, **settings))
         gots = got if isinstance(got, tuple) else (got,)
         ctx = runner.ctx

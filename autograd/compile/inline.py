@@ -25,12 +25,15 @@ from ..base.dtypes import TensorDType
 from ..base.types import DTypeLike
 from ..core.operation import Operation
 from ..kernels.accelerators import Accelerator
+from ..kernels.chebyshev import pieces
 from ..kernels.error_functions import erf
 from ..kernels.halves import converted
 from ..kernels.matmul import matmul
+from ..kernels.norms import exact, power_of_two
 from ..kernels.products import affine, column_sums, product
+from ..kernels.scatter import add_rows as add_into_rows
 from ..kernels.segments import add_rows
-from ..kernels.take_along import subtract_per_row, take_per_row
+from ..kernels.take_along import check_places, limits, subtract_per_row, take_per_row
 from ..kernels.where import masked
 from .calls import Array, Call, name_of
 from .state import names_in
@@ -38,12 +41,15 @@ from .state import names_in
 if TYPE_CHECKING:
     from .attempt import Attempt
 
-VIEWS: set[Any] = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}
+VIEWS: set[Any] = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to, np.flip}
 PLAIN = (bool, int, float, complex)
 KERNELS, INSTRUMENTED = "autograd.kernels.", "__instrumented__"
 TAKES_OUT: set[Any] = {product, affine, masked, matmul}                     # kernels that take memory for their result
 # what lower.py knows by its own name
-WHOLE: set[Any] = {take_per_row, subtract_per_row, masked, product, affine, matmul, column_sums, add_rows, erf}
+WHOLE: set[Any] = {take_per_row, subtract_per_row, masked, product, affine, matmul, column_sums, add_rows, erf, power_of_two,
+                   add_into_rows}
+ANSWERS: dict[Any, Any] = {exact: False, limits: (-1, 0)}      # of tests of values: those that are right for all values
+CHECKS: set[Any] = {check_places}                               # kernels that raise errors for some values
 
 
 class NotInlinable(Exception):
@@ -92,14 +98,20 @@ class Watched(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **settings: Any) -> Any:
         attempt = current()
-        if method not in ("__call__", "reduce") or ufunc.nout != 1 or (not attempt.apart and in_kernel(sys._getframe(1))):
+        if method == "at" and attempt.apart and len(inputs) == 3:
+            return put_at(inputs[0], ufunc.__name__, inputs[2], inputs[1])
+        if method not in ("__call__", "reduce", "accumulate") or ufunc.nout != 1 or (not attempt.apart and in_kernel(sys._getframe(1))):
             raise NotInlinable
         args = [operand(x) for x in inputs]
         operands = [as_plain(x) for x in inputs]
-        function: Any = ufunc if method == "__call__" else ufunc.reduce
+        function: Any = ufunc if method == "__call__" else getattr(ufunc, method)
+        if settings.get("where", False) is True:
+            del settings["where"]
         if out is not None:                          # in place
-            if method == "reduce" or settings or not isinstance(out[0], Watched):
+            if method != "__call__" or settings or not isinstance(out[0], Watched):
                 raise NotInlinable
+            if not out[0].size:
+                return out[0]
             target = writable(out[0])
             ufunc(*operands, out=as_plain(out[0]), casting="same_kind")
             safe = all(not isinstance(x, np.ndarray) or x.dtype is out[0].dtype for x in inputs)
@@ -108,13 +120,15 @@ class Watched(np.ndarray):
         made = np.asarray(function(*operands, **settings))
         if ufunc is np.matmul and settings == {"order": "C"} and made.flags.c_contiguous:
             settings = {}                            # replays pass memory for the result
-        label = f"{ufunc.__name__}.reduce" if method == "reduce" else name_of(function)
+        label = name_of(function) if method == "__call__" else f"{ufunc.__name__}.{method}"
         attempt.append(Call(function, tuple(args), settings, label=label), made)
         return made.view(Watched)
 
     def __getitem__(self, index: Any) -> Any:
         if not is_view(index):
-            raise NotInlinable
+            if not current().apart:
+                raise NotInlinable
+            return opaque_call(pick, (self, *parts_of(index, self.ndim)))
         made = super().__getitem__(index)
         return made if isinstance(made, Watched) else opaque_call(element, (self, index))
 
@@ -125,14 +139,36 @@ class Watched(np.ndarray):
         if is_view(index):
             part = super().__getitem__(index)
             if not isinstance(part, Watched):
-                raise NotInlinable
+                part = as_plain(self)[(*index, ...) if isinstance(index, tuple) else (index, ...)].view(Watched)
+            if not part.size:
+                return
             target, source = writable(self) and operand(part), operand(value)
             np.copyto(as_plain(part), as_plain(value), casting="unsafe")
             current().append(Call(np.copyto, (target, source), {"casting": "unsafe"}, label="copyto"), None)
         elif isinstance(index, Watched) and index.dtype == bool and index.shape == self.shape and np.ndim(value) == 0:
             copyto(self, value, where=index)
         else:
+            put_at(self, "copy", value, index)
+
+    def __iter__(self) -> Any:
+        if not current().apart or not self.ndim:
             raise NotInlinable
+        return iter([self[i, ...] for i in range(len(self))])
+
+    def diagonal(self, *place: Any) -> Any:  # type: ignore[override]
+        """A view, which may be written to if the array may."""
+        plain = as_plain(self)
+        made = plain.diagonal(*place)
+        made.flags.writeable = plain.flags.writeable
+        return made.view(Watched)
+
+    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:  # type: ignore[override]
+        """np.argmax."""
+        return recorded(np.argmax, self, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:  # type: ignore[override]
+        """np.argmin."""
+        return recorded(np.argmin, self, axis=axis, keepdims=keepdims)
 
     def reshape(self, *shape: Any, **settings: Any) -> Any:  # type: ignore[override]
         """A view, or a recorded copy in C order and a view of that."""
@@ -182,11 +218,14 @@ class Watched(np.ndarray):
         apart = current().apart
         if apart and function in (np.shape, np.ndim, np.size, np.result_type):
             return function(*[as_plain(a) for a in args], **kwargs)
+        own = vars(NUMPY).get(function.__name__) if apart and function not in VIEWS else None
+        if own is not None:
+            return own(*args, **kwargs)
         if function not in VIEWS or (kwargs and not apart):
             raise NotInlinable
         made = function(*[as_plain(a) for a in args], **kwargs)
-        if not isinstance(made, np.ndarray) or not isinstance(args[0], Watched) or not np.may_share_memory(
-                made, as_plain(args[0])):
+        if not isinstance(made, np.ndarray) or not isinstance(args[0], Watched) or (made.size and not np.may_share_memory(
+                made, as_plain(args[0]))):
             raise NotInlinable
         return made.view(Watched)                    # a view: of no call
 
@@ -194,7 +233,7 @@ class Watched(np.ndarray):
         raise NotInlinable
 
     item = tolist = tobytes = __bool__ = __float__ = __int__ = __index__ = __complex__ = _escapes
-    __iter__ = fill = sort = put = itemset = dot = argmax = argmin = argsort = partition = choose = _escapes
+    fill = sort = put = itemset = dot = argsort = partition = choose = _escapes
     compress = cumsum = cumprod = mean = std = var = nonzero = repeat = searchsorted = trace = _escapes
     ctypes = property(_escapes)
     __array_interface__ = property(_escapes)
@@ -225,7 +264,11 @@ def substitute(value: Any) -> Any:
     """The value of a global name in an instrumented function: functions and Operations of this package are observed. In a
     rule that is taken apart there are no accelerators, and NumPy's functions of arrays are recorded."""
     if is_internal(value):
-        return functools.partial(observed_call, value)
+        observed: Any = functools.partial(observed_call, value)
+        observed.__name__ = value.__name__
+        return observed
+    if type(value) is dict and any(map(is_internal, value.values())):
+        return {key: substitute(rule) for key, rule in value.items()}
     if isinstance(value, type) and issubclass(value, Operation):
         rules = {"forward": value.forward, "backward": value.backward} if current().apart else {}
         return types.SimpleNamespace(apply=functools.partial(observed_apply, value), node=value.node,
@@ -280,13 +323,26 @@ class Numpy(types.ModuleType):
         self.ascontiguousarray = contiguous
         self.copyto = copyto
         self.broadcast_arrays = broadcast_arrays
+        self.bincount = bincount
+        for name, ufunc in REDUCED.items():
+            setattr(self, name, functools.partial(reduced, ufunc))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
 
 RECORDED = """take where concatenate stack clip cumsum repeat tile roll flip einsum tensordot dot take_along_axis array copy
-    vstack hstack diff trace diagonal outer argmax argmin argsort sort""".split()
+    vstack hstack diff trace outer argmax argmin argsort sort vdot""".split()
+REDUCED = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum, "amax": np.maximum, "amin": np.minimum,
+           "any": np.logical_or, "all": np.logical_and}
+
+
+def reduced(ufunc: np.ufunc, x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
+            **settings: Any) -> Any:
+    """np.sum, np.max and their like."""
+    if out is not None:
+        raise NotInlinable
+    return ufunc.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims, **settings)
 
 
 def recorded(function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
@@ -332,6 +388,54 @@ def fill(*number: Any) -> None:
     raise NotInlinable
 
 
+def bincount(index: Any, minlength: int) -> Any:
+    """np.bincount of an array of known places."""
+    if not isinstance(index, Watched):
+        return np.bincount(index, minlength=minlength)
+    made = filled(np.zeros, minlength, np.int64)
+    put_at(made, "add", 1, index)
+    return made
+
+
+def parts_of(index: Any, ndim: int) -> tuple[Any, ...]:
+    """The parts of an index, one a dimension: slices, integers and arrays of integers."""
+    parts = index if isinstance(index, tuple) else (index,)
+    dots = [n for n, i in enumerate(parts) if i is ...]
+    if len(dots) > 1 or any(i is None or getattr(i, "dtype", int) == bool for i in parts):
+        raise NotInlinable
+    for n in dots:
+        parts = (*parts[:n], *[slice(None)] * (ndim - len(parts) + 1), *parts[n + 1:])
+    return parts
+
+
+def put_at(target: Any, name: str, value: Any, index: Any) -> None:
+    """target[index] = value, or combined with it by the ufunc `name` one by one, of an array that the rule made."""
+    if not current().apart or not isinstance(target, Watched):
+        raise NotInlinable
+    opaque_call(update, (target, name, value, *parts_of(index, target.ndim)))
+
+
+def update(target: Array, name: str, value: Any, *index: Any) -> None:
+    """A call of put_at()."""
+    if name == "copy":
+        target[index] = value
+    else:
+        getattr(np, name).at(target, index, value)
+
+
+def pick(x: Array, *index: Any) -> Array:
+    """x[index], of arrays of integers and slices."""
+    return x[index]  # type: ignore[no-any-return]
+
+
+def piecewise(x: Any, *parts: Any) -> Any:
+    """pieces() of all elements: each formula of all, then one of their results."""
+    out = np.nan
+    for mask, formula in reversed(parts):
+        out = NUMPY.where(mask, formula(x), out)
+    return out
+
+
 def element(x: Array, index: Any) -> Array:
     """x[index], one element, as an array without dimensions."""
     return np.asarray(x[index])
@@ -340,7 +444,11 @@ def element(x: Array, index: Any) -> Array:
 def copyto(target: Any, source: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """np.copyto to an array that the rule made."""
     if not isinstance(target, Watched):
+        if any(map(holds_watched, (source, where))):
+            raise NotInlinable
         return np.copyto(target, source, casting, where)
+    if not target.size:
+        return None
     args = writable(target), operand(source)
     mask = {} if where is True else {"where": operand(where)}
     np.copyto(as_plain(target), as_plain(source), casting, as_plain(where))
@@ -368,9 +476,19 @@ def observed_call(function: Callable[..., Any], *args: Any, **settings: Any) -> 
     if not any(map(holds_watched, (*args, *settings.values()))):
         return function(*args, **settings)
     attempt = current()
+    if attempt.apart and function in ANSWERS:
+        return ANSWERS[function]
+    if attempt.apart and function in CHECKS:
+        check = Call(function, tuple([operand(x) for x in args]))
+        check.checks = True
+        return attempt.append(check, None)
+    if attempt.apart and function is pieces:
+        return piecewise(*args)
     if attempt.apart and function in WHOLE:
         return opaque_call(function, args, settings)
     if not function.__module__.startswith(KERNELS):
+        return instrumented(function)(*args, **settings)
+    if attempt.apart and function.__annotations__.get("return") == "None":
         return instrumented(function)(*args, **settings)
     if function.__annotations__.get("return") != "None":     # a kernel that writes to an argument would do so twice
         mark = attempt.mark()
@@ -459,11 +577,12 @@ def writable(x: Watched) -> Any:
     return value
 
 
-def watched_values(saved: Any) -> Any:
-    """Saved values of a rule, arrays among them as Watched arrays."""
+def watched_values(saved: Any, attempt: Attempt) -> Any:
+    """Saved values of a rule, arrays among them as Watched arrays, except for constants of the rule."""
     if isinstance(saved, (tuple, list)):
-        return tuple([watched_values(v) for v in saved])
-    return saved.view(Watched) if isinstance(saved, np.ndarray) else saved
+        return tuple([watched_values(v, attempt) for v in saved])
+    known = isinstance(saved, np.ndarray) and (not attempt.apart or not saved.size or attempt.lookup(saved) is not None)
+    return saved.view(Watched) if known else saved
 
 
 def arrays_in(saved: Any) -> list[Array]:

@@ -10,14 +10,14 @@ import numpy as np
 
 from ..base.types import Array
 from ..core.tensor import Tensor
-from ..kernels import products, segments, take_along
+from ..kernels import products, scatter, segments, take_along
 from ..kernels.matmul import matmul
 from ..kernels.where import masked
 from ..optim.step_plan import StepPlan
 from . import gradients
 from .calls import Call, Constant, Value, root_of
 from .effects import assign_parts
-from .inline import cast, fill
+from .inline import cast, fill, pick, update
 from .ir import ELEMENTWISE, REDUCTIONS, Op, Ref, Storage
 from .native import unsupported
 from .python_call import PythonCall, laid_as
@@ -153,12 +153,14 @@ class Lowering:
         if call.effect:
             raise NoMeaning("an effect")
         name = ALIASES.get(getattr(function, "__name__", ""), getattr(function, "__name__", ""))
+        if name == "accumulate":
+            return self._accumulate(call.label.partition(".")[0], args[0], outs[0], call.settings)
         if name == "reduce":
             return self._reduce(call.label.partition(".")[0], args[0], outs[0], call.settings)
         rule = RULES.get(function)
         if rule is not None:
             return rule(self, args, outs, call.settings)
-        if isinstance(function, np.ufunc) or name == "erf":
+        if isinstance(function, np.ufunc) or name in ("erf", "power_of_two"):
             return self._ufunc(function, name, args, outs, call.settings)
         raise NoMeaning("no meaning")
 
@@ -184,15 +186,25 @@ class Lowering:
             both = self.put("map", "multiply", self.temporary(shape, target.dtype), [x, y])
             self.put("reduce", "add", target, [both])
             return None
+        if name == "clip":
+            return self._clip(args, [target], {})
+        ins = [self.ref(a) for a in args]
+        if name in DEGREES:
+            name, ins = "multiply", [*ins, DEGREES[name]]
         if name not in ELEMENTWISE:
             raise NoMeaning(f"no {name}")
-        self.put("map", name, target, [self.ref(a) for a in args])
+        if "dtype" in settings:
+            ins = [self.put("map", "copy", self.temporary(r.shape, settings["dtype"], like=r), [r])
+                   if isinstance(r, Ref) and r.dtype != settings["dtype"] else r for r in ins]
+        self.put("map", name, target, ins)
         return None
 
     def _copy(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
         self.put("map", "copy", outs[0], [self.ref(args[0])])
 
     def _copyto(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        if isinstance(args[0], np.ndarray):          # without elements
+            return
         target, mask = args[0].array, settings.get("where")
         if mask is None:
             self.put("map", "copy", target, [self.ref(args[1])])
@@ -290,12 +302,162 @@ class Lowering:
         less = self.put("map", "select", self.temporary(x.shape, x.dtype), [hit, share, 0])
         self.put("map", "subtract", args[0].array, [x, less])
 
+    # --- places ---------------------------------------------------------------------------------------------------------
+
     def _take(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
         axis = settings.get("axis", args[2] if len(args) > 2 else None)
+        table, index = self.ref(args[0]), args[1] if isinstance(args[1], Value) else np.asarray(args[1])
+        if set(settings) - {"axis"}:
+            raise NoMeaning("take with other arguments")
+        if axis is None:
+            table, axis = self._flattened(table), 0
+        self._gather(outs[0], table, [slice(None)] * (axis % len(table.shape)) + [index])
+
+    def _take_along(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
         table, index = self.ref(args[0]), self.ref(args[1])
-        if axis != 0 or set(settings) - {"axis"} or not isinstance(index, Ref):
-            raise NoMeaning("take along another axis")
-        self.put("gather", "take", outs[0], [table, index])
+        axis = settings.get("axis", args[2] if len(args) > 2 else -1) % len(table.shape)
+        self._check(args[1], table.shape[axis])
+        out = self.target(outs[0])
+        lead = [0 if d == axis or n == 1 else s for d, (n, s) in enumerate(zip(table.shape, table.strides, strict=True))]
+        along = Ref(table.storage, table.offset, (*out.shape, table.shape[axis]), (*lead, table.strides[axis]))
+        self.put("take", "take", out, [along, self._broadcast(index, out.shape)])
+
+    def _pick(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        self._gather(outs[0], self.ref(args[0]), args[1:])
+
+    def _gather(self, target: Array, x: Ref, parts: Any) -> None:
+        """target = x[parts]."""
+        table, index, first = self._places(x, parts)
+        out = self.target(target)
+        self.put("gather", "take", moved(out, first, len(index.shape)), [table, index])
+
+    def _update(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        """target[parts] = values, or combined with them; see inline.put_at()."""
+        target, name, values, *parts = args
+        table, index, first = self._places(self.ref(target), parts)
+        rest, lead = table.shape[1:], len(index.shape)
+        values = self.ref(values)
+        if isinstance(values, Ref):
+            shape = (*rest[:first], *index.shape, *rest[first:])
+            values = moved(self._broadcast(values, shape), first, lead)
+        self.put("update", name, table, [values, index])
+
+    def _add_into_rows(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        out, rows, values = args
+        self._update([out, "add", values, rows], outs, settings)
+
+    def _places(self, x: Ref, parts: Any) -> tuple[Ref, Ref, int]:
+        """What x[parts] indexes, as a table whose first dimension an index counts; the index; and where in the result the
+        dimensions of the index are."""
+        at, rest, arrays, dims = x.offset, [], [], []
+        for d, (n, step) in enumerate(zip(x.shape, x.strides, strict=True)):
+            part = parts[d] if d < len(parts) else slice(None)
+            if isinstance(part, slice):
+                start, stop, by = part.indices(n)
+                at += start * step
+                rest.append((len(range(start, stop, by)), by * step))
+                continue
+            dims.append(d)
+            if isinstance(part, int | np.integer):
+                at += int(part) % n * step
+            else:
+                arrays.append((part, n, step))
+                self._check(part, n)
+        if not arrays:
+            raise NoMeaning("an index without arrays")
+        index, n, step = self.ref(arrays[0][0]), arrays[0][1], arrays[0][2]
+        if not isinstance(index, Ref):
+            index = self.ref(np.array([index]).reshape(np.shape(arrays[0][0])))
+        if len(arrays) > 1:
+            shape = np.broadcast_shapes(*[args_shape(a) for a, _, _ in arrays])
+            index, n, step = self._joined(arrays, shape), 1 + sum((n - 1) * abs(s) for _, n, s in arrays), 1
+        table = Ref(x.storage, at, (n, *[n for n, _ in rest]), (step, *[s for _, s in rest]))
+        return table, index, dims[0] if dims[-1] - dims[0] == len(dims) - 1 else 0
+
+    def _joined(self, arrays: list[Any], shape: tuple[int, ...]) -> Ref:
+        """The places that several indices name together, in elements of memory."""
+        total: Any = None
+        for part, n, step in arrays:
+            if step < 0:
+                raise NoMeaning("indices of a flipped array")
+            if isinstance(part, np.ndarray):         # a constant
+                term = self.ref(np.asarray(np.where(part < 0, part + n, part) * step).reshape(part.shape))
+            else:
+                r = self.ref(part)
+                new = [self.temporary(r.shape, kind) for kind in (bool, np.int64, np.int64, np.int64)]
+                below = self.put("map", "less", new[0], [r, 0])
+                wrapped = self.put("map", "select", new[2], [below, self.put("map", "add", new[1], [r, n]), r])
+                term = self.put("map", "multiply", new[3], [wrapped, step])
+            total = term if total is None else self.put("map", "add", self.temporary(shape, np.int64), [total, term])
+        return self._broadcast(total, shape)
+
+    def _check(self, index: Any, n: int) -> None:
+        """Look at an index that is an argument before the native code, which keeps others within bounds."""
+        ref = self.ref(index) if isinstance(index, Value) else None
+        if isinstance(ref, Ref) and ref.storage in self._early and ref.storage not in self._written:
+            call = Call(check_bounds, (index, n))
+            self.first.append(PythonCall(call, {id(index): self._home(index)}))
+
+    def _flattened(self, x: Ref) -> Ref:
+        """x as a vector in C order."""
+        if len(x.shape) != 1 and c_strides(x.shape) != x.strides:
+            x = self.put("map", "copy", self.temporary(x.shape, x.dtype), [x])
+        size = math.prod(x.shape)
+        return x if len(x.shape) == 1 else Ref(x.storage, x.offset, (size,), (1,))
+
+    def _broadcast(self, x: Any, shape: tuple[int, ...]) -> Ref:
+        """x with the strides of its broadcast to a shape."""
+        missing = len(shape) - len(x.shape)
+        strides = [0 if n == 1 and m != 1 else s for n, m, s in zip(x.shape, shape[missing:], x.strides, strict=True)]
+        return Ref(x.storage, x.offset, shape, (*(0,) * missing, *strides))
+
+    def _arg(self, largest: bool, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        """argmax, argmin: the first place of the extreme one, or of nan."""
+        x, axis = self.ref(args[0]), settings.get("axis", args[1] if len(args) > 1 else None)
+        if axis is None:
+            x, axis = self._flattened(x), 0
+        x = moved(x, axis % len(x.shape), 1, to_end=True)
+        lead, n = x.shape[:-1], x.shape[-1]
+        best = self.put("reduce", "maximum" if largest else "minimum", self.temporary(lead, x.dtype), [x])
+        best = Ref(best.storage, 0, (*lead, 1), (*best.strides, 0))
+        hit = self.put("map", "equal", self.temporary(x.shape, bool), [x, best])
+        if x.dtype.kind == "f":
+            nan = self.put("map", "isnan", self.temporary(x.shape, bool), [x])
+            hit = self.put("map", "logical_or", self.temporary(x.shape, bool), [hit, nan])
+        place = self.put("map", "select", self.temporary(x.shape, np.int64), [hit, self.ref(np.arange(n)), n])
+        out = self.target(outs[0])
+        kept = [s for d, s in enumerate(out.strides) if not settings.get("keepdims") or d != axis % len(out.shape)]
+        self.put("reduce", "minimum", Ref(out.storage, out.offset, lead, tuple(kept[:len(lead)])), [place])
+
+    def _argmax(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        self._arg(True, args, outs, settings)
+
+    def _argmin(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        self._arg(False, args, outs, settings)
+
+    def _accumulate(self, name: str, x: Any, target: Array, settings: dict[str, Any]) -> None:
+        axis = settings.get("axis", 0)
+        x, out = self.ref(x), self.target(target)
+        self.put("scan", name, moved(out, axis % len(out.shape), 1), [moved(x, axis % len(x.shape), 1)])
+
+    def _tile(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        x, out = self.ref(args[0]), self.target(outs[0])
+        x = self._broadcast(x, (1,) * (len(out.shape) - len(x.shape)) + x.shape)
+        pairs = [(m // max(n, 1), n, n * s, s, t) for m, n, s, t in zip(out.shape, x.shape, out.strides, x.strides, strict=True)]
+        shape = tuple([k for p in pairs for k in p[:2]])
+        into = Ref(out.storage, out.offset, shape, tuple([k for p in pairs for k in p[2:4]]))
+        self.put("map", "copy", into, [Ref(x.storage, x.offset, shape, tuple([k for p in pairs for k in (0, p[4])]))])
+
+    def _repeat(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
+        count, axis = args[1], settings.get("axis", args[2] if len(args) > 2 else None)
+        x, out = self.ref(args[0]), self.target(outs[0])
+        if axis is None or not isinstance(count, int):
+            raise NoMeaning("repeat by an array")
+        axis %= len(x.shape)
+        shape = (*x.shape[:axis + 1], count, *x.shape[axis + 1:])
+        into = (*out.strides[:axis], count * out.strides[axis], *out.strides[axis:])
+        source = (*x.strides[:axis + 1], 0, *x.strides[axis + 1:])
+        self.put("map", "copy", Ref(out.storage, out.offset, shape, into), [Ref(x.storage, x.offset, shape, source)])
 
     def _add_rows(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
         self.put("scatter", "add_rows", outs[0], [self.ref(a) for a in args[:2]])
@@ -376,7 +538,6 @@ class Lowering:
         if call.optional:
             return
         why = f"{call.label} ({reason})"
-        self.python[why] = self.python.get(why, 0) + 1
         values = [x for a in (*call.args, *call.settings.values()) for x in (a if type(a) in (tuple, list) else (a,))
                   if isinstance(x, Value)]
         try:
@@ -392,12 +553,15 @@ class Lowering:
             self._storage(root, Storage(memory.size, memory.dtype, memory))
             made.outs[value] = self.ref(value)
         outs = [*made.outs.values()]
-        if call.function in WRITES_FIRST:
+        if writes_first(call):
             outs.append(made.refs[id(call.args[0])])
         elif self._can_precede(call, reads):
             self.first.append(made)
             self._early.update(ref.storage for ref in made.outs.values())
+            if not call.checks:
+                self.python[why] = self.python.get(why, 0) + 1
             return
+        self.python[why] = self.python.get(why, 0) + 1
         if call.effect or call.function in GRADIENT_CALLS:           # it may read and write whatever Python reaches
             bound = {leaf: self._home(ref) for leaf, ref in self.grads.items() if ref is not None}
             made.gradients = {**bound}
@@ -442,6 +606,14 @@ def _as_value(array: Array) -> Value:
     return Value(0, array, None)
 
 
+def moved(x: Ref, first: int, count: int, to_end: bool = False) -> Ref:
+    """x with `count` dimensions from `first` on moved to the front, or to the end."""
+    dims = list(range(len(x.shape)))
+    some, others = dims[first:first + count], dims[:first] + dims[first + count:]
+    order = others + some if to_end else some + others
+    return Ref(x.storage, x.offset, tuple([x.shape[d] for d in order]), tuple([x.strides[d] for d in order]))
+
+
 def copied_strides(r: Ref) -> tuple[int, ...]:
     """The strides of a copy, which keeps the order of dimensions in memory."""
     byte = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), r.shape, r.strides)
@@ -458,6 +630,19 @@ def flat(root: Array, dtype: Any) -> Array:
     return vector.view(dtype)
 
 
+def writes_first(call: Call) -> bool:
+    """Whether a call writes to its first argument: an assignment, or a kernel that returns None."""
+    return call.function in WRITES_FIRST or not (
+        call.outs or call.effect or call.checks or call.function in GRADIENT_CALLS or not call.args
+        or not isinstance(call.args[0], Value))
+
+
+def check_bounds(index: Array, n: int) -> None:
+    """IndexError unless the numbers of an index are places of a dimension of n elements, negative ones from its end."""
+    if index.size and (index.min() < -n or index.max() >= n):
+        raise IndexError(f"index {index.max() if index.max() >= n else index.min()} is out of bounds for a dimension of size {n}")
+
+
 def args_shape(x: Any) -> tuple[int, ...]:
     """The shape of an operand."""
     return tuple(x.array.shape if isinstance(x, Value) else x.shape)
@@ -472,7 +657,8 @@ def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides[::-1])
 
 
-WRITES_FIRST = {np.ndarray.__setitem__, assign_parts, np.copyto}         # to their first argument
+DEGREES = {"deg2rad": math.pi / 180, "rad2deg": 180 / math.pi}
+WRITES_FIRST = {np.ndarray.__setitem__, assign_parts, np.copyto, update, scatter.add_rows}         # to their first argument
 GRADIENT_CALLS = {gradients.adopt, gradients.adopt_or_add, gradients.clear_grad, gradients.accumulate, gradients.overwrite,
                   gradients.grad_array}
 RULES: dict[Any, Callable[..., None]] = {
@@ -482,4 +668,7 @@ RULES: dict[Any, Callable[..., None]] = {
     products.affine: Lowering._affine, products.column_sums: Lowering._column_sums,
     take_along.take_per_row: Lowering._take_rows, take_along.subtract_per_row: Lowering._subtract_rows,
     np.take: Lowering._take, segments.add_rows: Lowering._add_rows, np.concatenate: Lowering._concatenate,
+    scatter.add_rows: Lowering._add_into_rows, update: Lowering._update, pick: Lowering._pick, np.argmax: Lowering._argmax,
+    np.take_along_axis: Lowering._take_along, np.argmin: Lowering._argmin, np.tile: Lowering._tile,
+    np.repeat: Lowering._repeat, np.dot: Lowering._matmul, np.vdot: Lowering._matmul,
 }

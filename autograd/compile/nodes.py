@@ -123,7 +123,7 @@ def detached_twin(node: OperationNode) -> OperationNode:
 def watched_twin(node: Any) -> OperationNode:
     """A twin of a declared operation's node with Watched arrays for its saved values, and instrumented rules."""
     other = twin(node)
-    for name in ("rule", "give_x", "give_y"):
+    for name in ("rule", "give_x", "give_y", "adjoint"):
         if getattr(node, name, None) is not None:
             vars(other)[name] = instrumented(getattr(node, name))
     if isinstance(node.saved, tuple):

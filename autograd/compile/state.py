@@ -110,7 +110,7 @@ def set_attribute(obj: object, name: str, value: object) -> None:
     elif name in attrs or not hasattr(type(obj), name):
         attrs[name] = value
     else:
-        setattr(obj, name, value)
+        object.__setattr__(obj, name, value)         # of frozen dataclasses too
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:

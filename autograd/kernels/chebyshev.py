@@ -61,8 +61,9 @@ def in_double(function: Callable[..., Array], loop: str = "") -> Callable[..., A
             same = [a.transpose(order) for a in same]
         flat = [a.ravel() for a in same]
         out = np.empty(flat[0].shape, dtype)
-        for start in range(0, out.size, BLOCK):
-            block = slice(start, start + BLOCK)
+        step = BLOCK if type(flat[0]) is np.ndarray else max(1, out.size)      # compile() fuses what is made on the way
+        for start in range(0, out.size, step):
+            block = slice(start, start + step)
             out[block] = function(*(a[block].astype(np.float64) for a in flat))
         out = out.reshape(same[0].shape)
         return out if order is None else out.transpose(sorted(range(out.ndim), key=order.__getitem__))

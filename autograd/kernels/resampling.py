@@ -84,9 +84,9 @@ class Along:
                 part = part * weight.astype(x.dtype).reshape(-1, *after)
             if out is None:
                 if rows is None:
-                    out = np.array(part) if weight is None else part
+                    out = part.copy() if weight is None else part
                     continue
-                out = np.zeros((*x.shape[:axis], self.rows, *x.shape[axis + 1:]), x.dtype)
+                out = np.zeros_like(x, shape=(*x.shape[:axis], self.rows, *x.shape[axis + 1:]))
             if rows is None:
                 out += part
             else:

@@ -350,6 +350,8 @@ class Loops(Function):
             if x.index.kind != "u1":
                 below = self.put(f"icmp slt i64 {v}, 0")
                 v = self.put(f"add nsw i64 {v}, {self.select(below, 'i8', str(x.length), '0')}")
+            for name, end in (("less", 0), ("greater", x.length - 1)):           # never outside of the memory
+                v = self.select(self.compare(name, "i8", v, str(end)), "i8", str(end), v)
             where[key] = self.times(v, x.factor)
         return where[key]
 
@@ -383,7 +385,7 @@ class Loops(Function):
         if work in self.partial:
             base, at = self.partial[work], j
         old = self.load(x.kind, base, at)
-        self.store(x.kind, self.combine(work.name, x.kind, old, v, False), base, at)
+        self.store(x.kind, v if work.name == "copy" else self.combine(work.name, x.kind, old, v, False), base, at)
 
 
 class Matrices(Function):

@@ -244,8 +244,19 @@ def erf(x: Value) -> Value:
     return a.is_("gt", 1).choose(far.intrinsic("copysign", x), near)
 
 
+def power_of_two(x: Value) -> Value:
+    """The least power of two above x > 0, such that its inverse is finite; 1 of 0, inf and nan."""
+    of = x.of
+    y = (x.as_bits() & pattern(np.inf, of.kind)).as_float() * 2
+    y = y.is_("lt", 2 * of.tiny).choose(2 * of.tiny, y)
+    y = y.is_("gt", 2.0 ** of.bias).choose(2.0 ** of.bias, y)
+    y = x.is_("lt", np.inf).choose(y, 1)
+    return x.is_("gt", 0).choose(y, 1)
+
+
 FORMULAS: dict[str, Callable[[Value], Value]] = {
-    "exp": exp, "expm1": expm1, "tanh": tanh, "log": log, "log1p": log1p, "erf": erf}
+    "exp": exp, "expm1": expm1, "tanh": tanh, "log": log, "log1p": log1p, "erf": erf,
+    "power_of_two": power_of_two}
 
 
 def definition(name: str, kind: str) -> str:

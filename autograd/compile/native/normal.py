@@ -108,7 +108,7 @@ def computed(name: str, types: tuple[Any, ...], out: np.dtype[Any]) -> tuple[str
         common = out if not any(isinstance(t, np.dtype) for t in types[1:]) else np.result_type(*[
             t if isinstance(t, np.dtype) else t(0) for t in types[1:]])
         return "b1", *((kind_of(common),) * 3)
-    if name == "erf":
+    if name in ("erf", "power_of_two"):
         kind = kind_of(np.sqrt.resolve_dtypes((types[0], None))[0])
         return kind, kind
     return tuple([kind_of(t) for t in getattr(np, name).resolve_dtypes((*types, None))])
@@ -133,7 +133,11 @@ def reason(op: Op) -> str:
         return "" if op.name in REDUCTIONS else f"{op.label}: no reduction {op.name!r}"
     if op.kind == "product":
         return "" if kind_of(op.out.dtype)[0] == "f" else f"{op.label}: no native product of {op.out.dtype}"
-    if op.kind in ("take", "gather", "scatter"):
+    if op.kind == "update" and op.name not in (*REDUCTIONS, "copy"):
+        return f"{op.label}: no update by {op.name!r}"
+    if op.kind == "scan":
+        return reason(Op("map", op.name, op.outs, [op.out, *op.ins], label=op.label))
+    if op.kind in ("take", "gather", "scatter", "update"):
         return "" if kind_of(op.ins[1].dtype) in INTEGERS else f"{op.label}: indices of {op.ins[1].dtype}"
     return f"{op.label}: no native operation of kind {op.kind!r}"
 
@@ -189,7 +193,11 @@ def normal(op: Op) -> list[Any]:
     if not prod(op.out.shape):
         return []
     numbers = [n for n, x in enumerate(op.ins) if clashes(x, op.out)]
-    if numbers and op.kind != "scatter":
+    if numbers and op.kind == "update":              # values from the memory that is written
+        copies = [temporary(x.shape, x.dtype) if n in numbers else x for n, x in enumerate(op.ins)]
+        return [*[mapped("copy", copies[n], [op.ins[n]], op.label) for n in numbers], *updates(Op(
+            op.kind, op.name, op.outs, copies, label=op.label))]
+    if numbers and op.kind not in ("scatter", "scan"):
         new = temporary(op.out.shape, op.out.dtype)
         return [*normal(Op(op.kind, op.name, [new], op.ins, label=op.label)), mapped("copy", op.out, [new], op.label)]
     made: list[Any] = FORMS[op.kind](op)
@@ -281,18 +289,35 @@ def indexed(op: Op, strides: Strides, shape: tuple[int, ...], index: Ref, factor
 
 def scatters(op: Op) -> list[Any]:
     """out = 0, then rows are added into it."""
-    rows, index = op.ins
+    zeros = mapped("copy", op.out, [0], op.label)
+    return [zeros, *updates(Op("update", "add", op.outs, op.ins, label=op.label))]
+
+
+def updates(op: Op) -> list[Any]:
+    """Values written, or combined with what is there, where an index says."""
+    values, index = op.ins
     out, kind = op.out, kind_of(op.out.dtype)
-    zeros = mapped("copy", out, [0], op.label)
-    if not prod(rows.shape):
-        return [zeros]
-    lead = len(index.shape)
-    order = [d for d, n in enumerate(rows.shape) if n != 1]
-    where = Operand(index.storage, index.offset, pick(index.strides + (0,) * (len(rows.shape) - lead), order))
-    strides = pick((0,) * lead + out.strides[1:], order)
+    shape = (*index.shape, *out.shape[1:])
+    if not prod(shape):
+        return []
+    order = [d for d, n in enumerate(shape) if n != 1]
+    where = Operand(index.storage, index.offset, pick(index.strides + (0,) * (len(shape) - len(index.shape)), order))
+    strides = pick((0,) * len(index.shape) + out.strides[1:], order)
     target = Operand(out.storage, out.offset, strides, where, out.strides[0], out.shape[0])
-    source = Operand(rows.storage, rows.offset, pick(rows.strides, order))
-    return [zeros, Work("scatter", "add", pick(rows.shape, order), target, [source], (kind, kind), op.label)]
+    source = Operand(values.storage, values.offset, pick(values.strides, order)) if isinstance(values, Ref) else values
+    return [Work("scatter", op.name, pick(shape, order), target, [source], (kind, kind), op.label)]
+
+
+def scans(op: Op) -> list[Any]:
+    """The first element, then a loop in the order of the others."""
+    x, out = op.ins[0], op.out
+
+    def part(r: Ref, start: int, n: int) -> Ref:
+        return Ref(r.storage, r.offset + start * r.strides[0], (n, *r.shape[1:]), r.strides)
+
+    n = out.shape[0] - 1
+    first = mapped("copy", part(out, 0, 1), [part(x, 0, 1)], op.label)
+    return [first, mapped(op.name, part(out, 1, n), [part(out, 0, n), part(x, 1, n)], op.label)] if n else [first]
 
 
 def products(op: Op) -> list[Any]:
@@ -338,5 +363,6 @@ def transposed(x: Ref) -> Ref:
     return Ref(x.storage, x.offset, (*x.shape[:-2], *x.shape[:-3:-1]), (*x.strides[:-2], *x.strides[:-3:-1]))
 
 
-FORMS = {"map": maps, "reduce": reductions, "take": takes, "gather": gathers, "scatter": scatters, "product": products}
+FORMS = {"map": maps, "reduce": reductions, "take": takes, "gather": gathers, "scatter": scatters, "update": updates,
+         "scan": scans, "product": products}
 __all__ = ["Call", "Operand", "Product", "Work", "layout", "normal", "reason"]
