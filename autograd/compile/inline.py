@@ -100,7 +100,8 @@ class Watched(np.ndarray):
         attempt = current()
         if method == "at" and attempt.apart and len(inputs) == 3:
             return put_at(inputs[0], ufunc.__name__, inputs[2], inputs[1])
-        if method not in ("__call__", "reduce", "accumulate") or ufunc.nout != 1 or (not attempt.apart and in_kernel(sys._getframe(1))):
+        if method not in ("__call__", "reduce", "accumulate") or ufunc.nout != 1 or (
+                not attempt.apart and in_kernel(sys._getframe(1))):
             raise NotInlinable
         args = [operand(x) for x in inputs]
         operands = [as_plain(x) for x in inputs]
@@ -401,7 +402,7 @@ def parts_of(index: Any, ndim: int) -> tuple[Any, ...]:
     """The parts of an index, one a dimension: slices, integers and arrays of integers."""
     parts = index if isinstance(index, tuple) else (index,)
     dots = [n for n, i in enumerate(parts) if i is ...]
-    if len(dots) > 1 or any(i is None or getattr(i, "dtype", int) == bool for i in parts):
+    if len(dots) > 1 or any(i is None or (isinstance(i, np.ndarray) and i.dtype.kind == "b") for i in parts):
         raise NotInlinable
     for n in dots:
         parts = (*parts[:n], *[slice(None)] * (ndim - len(parts) + 1), *parts[n + 1:])

@@ -20,14 +20,15 @@ KINDS = {
     "product": "out = ins[0] @ ins[1], matrices or stacks of them that broadcast; ins[2], where given, is added (a bias)",
     "gather": "out[i] = ins[0][ins[1][i]]: rows of a table; indices are within its bounds",
     "scatter": "out = 0, then out[ins[1][i]] += ins[0][i]: rows added into a table, in the order of i",
-    "update": "out[ins[1][i]] = ins[0][i], or combined with it (names: copy, REDUCTIONS), in the order of i; ins[0] may be a number",
+    "update": "out[ins[1][i]] = ins[0][i], or combined with it, in the order of i. Names: copy, REDUCTIONS",
     "scan": "out[0] = ins[0][0], then out[i] = name(out[i - 1], ins[0][i])",
     "call": "function(): Python code that reads `ins` and writes `outs` in place",
 }
 ELEMENTWISE = frozenset("""
     copy select add subtract multiply divide maximum minimum fmax fmin power remainder floor_divide arctan2 negative
     absolute square reciprocal sqrt exp expm1 exp2 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh cosh
-    tanh arcsinh arccosh arctanh erf power_of_two fmod nextafter sign floor ceil rint trunc isnan isinf isfinite signbit copysign hypot equal
+    tanh arcsinh arccosh arctanh erf power_of_two fmod nextafter
+    sign floor ceil rint trunc isnan isinf isfinite signbit copysign hypot equal
     not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor bitwise_and
     bitwise_or bitwise_xor invert left_shift right_shift""".split())
 REDUCTIONS = frozenset("add multiply maximum minimum logical_and logical_or".split())

@@ -443,7 +443,8 @@ class Lowering:
     def _tile(self, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
         x, out = self.ref(args[0]), self.target(outs[0])
         x = self._broadcast(x, (1,) * (len(out.shape) - len(x.shape)) + x.shape)
-        pairs = [(m // max(n, 1), n, n * s, s, t) for m, n, s, t in zip(out.shape, x.shape, out.strides, x.strides, strict=True)]
+        pairs = [(m // max(n, 1), n, n * s, s, t)
+                 for m, n, s, t in zip(out.shape, x.shape, out.strides, x.strides, strict=True)]
         shape = tuple([k for p in pairs for k in p[:2]])
         into = Ref(out.storage, out.offset, shape, tuple([k for p in pairs for k in p[2:4]]))
         self.put("map", "copy", into, [Ref(x.storage, x.offset, shape, tuple([k for p in pairs for k in (0, p[4])]))])
@@ -640,7 +641,8 @@ def writes_first(call: Call) -> bool:
 def check_bounds(index: Array, n: int) -> None:
     """IndexError unless the numbers of an index are places of a dimension of n elements, negative ones from its end."""
     if index.size and (index.min() < -n or index.max() >= n):
-        raise IndexError(f"index {index.max() if index.max() >= n else index.min()} is out of bounds for a dimension of size {n}")
+        wrong = index.max() if index.max() >= n else index.min()
+        raise IndexError(f"index {wrong} is out of bounds for a dimension of size {n}")
 
 
 def args_shape(x: Any) -> tuple[int, ...]:

@@ -336,7 +336,8 @@ class Loops(Function):
             self.base(x.storage, x.kind, place)
             if not place[2] and x is not work.out and x.index is None:
                 self.read(x, place, work, "0")
-            elif x.index is not None and not self.index_place(x.index, work)[2]:
+            elif (x.index is not None and not self.index_place(x.index, work)[2]
+                  and x.index.storage not in self.group.writes):
                 self.shift(x, work, "0")
 
     def shift(self, x: Operand, work: Work, j: str) -> str:

@@ -29,8 +29,8 @@ INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "floor": "floor", "ceil": "ceil
              "copysign": "copysign"}
 LIBM = {"power": "pow", "arctan2": "atan2", "hypot": "hypot", "exp2": "exp2", "log2": "log2", "log10": "log10", "sin": "sin",
         "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh", "cosh": "cosh",
-        "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "remainder": "fmod", "floor_divide": "fmod", "fmod": "fmod",
-        "nextafter": "nextafter"}
+        "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "remainder": "fmod", "floor_divide": "fmod",
+        "fmod": "fmod", "nextafter": "nextafter"}
 FLOATS = {*ARITHMETIC, *COMPARISONS, *LOGICAL, *INTRINSIC, *FORMULAS, *LIBM, "copy", "select", "maximum", "minimum",
           "fmax", "fmin", "negative", "square", "reciprocal", "sign", "isnan", "isinf", "isfinite", "signbit", "logical_not"}
 INTEGER = {*WHOLE, *COMPARISONS, *LOGICAL, "copy", "select", "maximum", "minimum", "fmax", "fmin", "remainder",

@@ -59,6 +59,17 @@ class Interpreter:
         np.add.at(out, index, rows)
         return out
 
+    def update(self, op, values, index):
+        out = self.view(op.out).copy()
+        if op.name == "copy":
+            out[index] = values
+        else:
+            getattr(np, op.name).at(out, index, values)
+        return out
+
+    def scan(self, op, x):
+        return getattr(np, op.name).accumulate(x, 0, dtype=op.out.dtype)
+
     def product(self, op, a, b, *bias):
         y = a.astype(np.float64) @ b.astype(np.float64)
         return y + bias[0] if bias else y

@@ -9,6 +9,7 @@ from programs import given, new
 
 from autograd.compile.ir import ELEMENTWISE, Op
 from autograd.compile.native import Native, available, unsupported
+from autograd.kernels.norms import power_of_two
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(bool(available()), reason=available())]
 KINDS = ("f4", "f8", "i8", "i4", "u1", "?")
@@ -24,7 +25,7 @@ def arguments(name, kind):
     values = np.unique(values.astype(kind)) if kind == "u1" else values.astype(kind)
     if name == "select":
         return [np.tile([True, False], len(values)), np.repeat(values, 2), np.repeat(values[::-1], 2)]
-    count = 1 if name in ("copy", "erf") else getattr(np, name).nin
+    count = 1 if name in ("copy", "erf", "power_of_two") else getattr(np, name).nin
     return [values] if count == 1 else [np.array(x, kind) for x in zip(*itertools.product(values, values))]
 
 
@@ -36,13 +37,15 @@ def expected(name, args):
             return args[0]
         if name == "erf":
             return np.vectorize(math.erf, otypes=[args[0].dtype])(args[0])
+        if name == "power_of_two":                   # of magnitudes
+            return power_of_two(np.maximum(args[0], 0))
         return getattr(np, name)(*args)
 
 
 def cases():
     """(name, arguments, result of NumPy) for all that NumPy has."""
     for name, kind in itertools.product(sorted(ELEMENTWISE), KINDS):
-        if name == "erf" and kind not in ("f4", "f8"):
+        if name in ("erf", "power_of_two") and kind not in ("f4", "f8"):
             continue
         args = arguments(name, kind)
         try:
@@ -83,7 +86,7 @@ def test_functions():
     assert refused == REFUSED
 
 
-REFUSED = {("power", "u1"), *[("reciprocal", kind) for kind in ("i8", "i4", "u1")], ("signbit", "u1"), ("signbit", "?")}
+REFUSED = {("power", "u1"), *[(name, kind) for name in ("reciprocal", "fmod") for kind in ("i8", "i4", "u1")], ("signbit", "u1"), ("signbit", "?")}
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8"])

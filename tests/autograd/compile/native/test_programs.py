@@ -227,7 +227,18 @@ def test_indices():
         ops += [Op("gather", "", [rows], [table, index]), Op("gather", "", [single], [flat, index]),
                 Op("take", "", [chosen], [scores, index]), Op("scatter", "", [back], [normal(4, 2, 3), index])]
         outs += [rows, single, chosen, back]
-    check(ops, outs)
+    for name in ("copy", "add", "multiply", "maximum", "minimum"):             # some places repeat
+        for values in (normal(4, 2, 3), 2.0):
+            into = new((7, 3))
+            ops += [Op("map", "copy", [into], [view(table, lambda a: a[:, 0])]), Op("update", name, [into], [values, index])]
+            outs.append(into)
+        for move in (lambda a: a, lambda a: a.T, lambda a: a[::-1], lambda a: a[:1]):
+            along = normal(6, 5)
+            ops.append(Op("scan", name, [view(along, move)], [view(normal(6, 5), move)]))
+            outs.append(along)
+        if name == "copy":
+            del ops[-4:], outs[-4:]
+    check(ops, outs, tolerance=16)
     assert "indices" in unsupported(Op("gather", "", [rows], [table, given(np.zeros((4, 2), "f4"))]))
 
 
