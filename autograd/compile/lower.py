@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..base.types import Array
+from ..core.grad_buffers import counter_of
 from ..core.tensor import Tensor
 from ..kernels import products, scatter, segments, take_along
 from ..kernels.matmul import matmul
@@ -21,6 +23,7 @@ from .inline import cast, fill, pick, update
 from .ir import ELEMENTWISE, REDUCTIONS, Op, Ref, Storage
 from .native import unsupported
 from .python_call import PythonCall, laid_as
+from .traced_pass import count, count_all
 from .tracer import Tracer
 
 ALIASES = {"true_divide": "divide", "conjugate": "copy", "positive": "copy", "fabs": "absolute"}
@@ -43,7 +46,7 @@ class Lowering:
     def __init__(self, tracer: Tracer, results: list[Value]) -> None:
         self.ops: list[Op] = []
         self.first: list[PythonCall] = []            # calls before the native code: checks of arguments, draws
-        self._draws_first, self._effects = True, False
+        self._draws_first, self._effects, self._rates_change = True, False, False
         self.plan: StepPlan | None = None            # of the optimizer whose step is native
         self._early: set[Storage] = set()            # storages that are there before the native code
         self.python: dict[str, int] = {}             # calls that stay Python's: how often
@@ -53,7 +56,10 @@ class Lowering:
         self._roots: list[Array] = []                # these roots: their ids must stay unique
         self._bound: dict[Tensor, Array] = {}        # what the recorded step had in .grad
         self._written: set[Storage] = set()
-        self.counted = any(call.label == "count" for call in tracer.calls)
+        # gradients that counters wait for: DataParallel's. How many leaves each has, and those counted so far
+        self.counters = Counter(counter_of(call.args[0].value) for call in tracer.calls if call.function is count)
+        self._arrived: dict[Any, list[Tensor]] = {}
+        self._copies: list[Op] = []                  # of gradients to their buffers
         made = {id(root_of(v.array)) for v in tracer.values if v.maker is not None}
         for value in tracer.values:
             if value.maker is None and id(root_of(value.array)) not in made:
@@ -62,7 +68,7 @@ class Lowering:
             mark = len(self.ops), dict(self._current), self.plan
             try:
                 self._lower(call)
-                reason = next(filter(None, map(unsupported, self.ops[mark[0]:])), "")
+                reason = next(filter(None, [unsupported(op) for op in self.ops[mark[0]:] if op.kind != "call"]), "")
             except NoMeaning as error:
                 reason = str(error)
             if reason:
@@ -147,7 +153,7 @@ class Lowering:
         function, args = call.function, [a.value if isinstance(a, Constant) else a for a in call.args]
         outs = [v.array for v in call.outs if v is not None]
         if label in MARKS or function in GRADIENT_CALLS or label == "Optimizer.zero_grad":
-            return self._gradients(call, args)
+            return self._counted(call, args) if self.counters else self._gradients(call, args)
         if call.step is not None:
             return self._optimizer_step(call)
         if call.effect:
@@ -168,8 +174,8 @@ class Lowering:
         step = call.step
         if isinstance(step, str):
             raise NoMeaning(step)
-        if self._effects or self.plan is not None:
-            raise NoMeaning("it follows other effects")
+        if self._rates_change or self.plan is not None:
+            raise NoMeaning("it follows another step, of an optimizer or a scheduler")
         for inner in step.calls:
             self._lower(inner)
         self._label, self.plan = call.label, step.plan
@@ -478,8 +484,6 @@ class Lowering:
 
     def _gradients(self, call: Call, args: list[Any]) -> None:
         """What binds, adds to or clears .grad."""
-        if self.counted:
-            raise NoMeaning("a counter of gradients")
         if call.label in MARKS:
             return
         if call.label == "Optimizer.zero_grad":
@@ -498,6 +502,50 @@ class Lowering:
             raise NoMeaning("an assignment to .grad")
         else:
             self._deliver(leaf, self.ref(args[1]), call.function is gradients.adopt_or_add)
+
+    def _counted(self, call: Call, args: list[Any]) -> None:
+        """As _gradients(), for leaves with buffers and counters. Python binds each .grad to the buffer, and counts: in one call
+        when all leaves of a counter have their gradients, which starts the sum over ranks."""
+        leaf, function = args[0] if args else None, call.function
+        if call.label == "Optimizer.zero_grad" and len(args) == 1 and not call.settings:
+            self.grads.update(dict.fromkeys(p for group in leaf.param_groups for p in group["params"]))
+        elif function is gradients.clear_grad:
+            self.grads[leaf] = None
+        elif function in (gradients.adopt_or_add, gradients.accumulate) and self.grads.get(leaf, leaf) is None:
+            buffer = None if leaf.hooks is None else leaf.hooks.grad_buffer
+            if buffer is not None and buffer.dtype == args[1].array.dtype:
+                self.grads[leaf] = self.put("map", "copy", self.ref(_as_value(buffer)), [self.ref(args[1])])
+                self._copies.append(self.ops[-1])
+                return
+        elif function is gradients.grad_array and self.grads.get(leaf) is not None:
+            self._fetch(leaf, call.outs[0].array)  # type: ignore[union-attr]
+            return
+        elif function is count and self.grads.get(leaf) is not None:
+            counter = counter_of(leaf)
+            arrived = self._arrived.setdefault(counter, [])
+            arrived.append(leaf)
+            if len(arrived) == self.counters[counter]:
+                made = PythonCall(Call(count_all, (Constant(arrived),)), {})
+                made.buffers = {x: self.grads[x] for x in arrived}
+                reads = [*made.buffers.values()]
+                self.ops.append(Op("call", "count", reads, reads, function=made))
+                self.python["count (DataParallel)"] = self.python.get("count (DataParallel)", 0) + 1
+            return
+        raise NoMeaning("a counter of gradients")
+
+    def _write_in_place(self) -> None:
+        """Let what makes a gradient write it to its buffer, where nothing else reads it."""
+        reads = Counter(s for op in self.ops for s in op.reads())
+        for copy in self._copies:
+            made, out = copy.ins[0], copy.out
+            if (made.storage.outside or made.storage.keep or reads[made.storage] != 1 or made.offset or made.strides != out.strides
+                    or made.storage.size != math.prod(out.shape)):
+                continue
+            self.ops.remove(copy)
+            for op in self.ops:
+                for ref in op.outs:
+                    if ref.storage is made.storage:
+                        ref.storage, ref.offset = out.storage, ref.offset + out.offset
 
     def _deliver(self, leaf: Tensor, g: Ref, adopts: bool) -> None:
         """Add a gradient to .grad, or bind .grad to it where the step has cleared it; to its very memory if it `adopts`."""
@@ -524,6 +572,9 @@ class Lowering:
 
     def _settle_gradients(self) -> None:
         """Give gradients memory from outside, after all writes to .grad."""
+        if self.counters:
+            self._write_in_place()
+            self.grads = {}
         for leaf, ref in self.grads.items():
             if ref is None:
                 continue
@@ -536,7 +587,7 @@ class Lowering:
 
     def _python(self, call: Call, reason: str) -> None:
         """Add a call that Python makes, between stretches of native code."""
-        if call.optional:
+        if call.optional and not (self.counters and call.outs[0] is not None and call.outs[0].uses):
             return
         why = f"{call.label} ({reason})"
         values = [x for a in (*call.args, *call.settings.values()) for x in (a if type(a) in (tuple, list) else (a,))
@@ -565,7 +616,7 @@ class Lowering:
         self.python[why] = self.python.get(why, 0) + 1
         if call.effect or call.function in GRADIENT_CALLS:           # it may read and write whatever Python reaches
             bound = {leaf: self._home(ref) for leaf, ref in self.grads.items() if ref is not None}
-            made.gradients = {**bound}
+            made.gradients = {} if self.counters else {**bound}
             reads += bound.values()
             outs += reads
         self.ops.append(Op("call", call.label, outs, reads, function=made, label=call.label))
@@ -577,6 +628,8 @@ class Lowering:
             r.storage in self._early and r.storage not in self._written for r in reads)
         self._draws_first = self._draws_first and (before or not call.draws)
         self._effects = self._effects or call.effect
+        self._rates_change |= call.effect and call.label != "Optimizer.zero_grad" and getattr(
+            call.function, "__module__", "").startswith("autograd.optim")
         return before
 
     def _home(self, x: Value | Ref) -> Ref:
@@ -662,7 +715,7 @@ def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 DEGREES = {"deg2rad": math.pi / 180, "rad2deg": 180 / math.pi}
 WRITES_FIRST = {np.ndarray.__setitem__, assign_parts, np.copyto, update, scatter.add_rows}         # to their first argument
 GRADIENT_CALLS = {gradients.adopt, gradients.adopt_or_add, gradients.clear_grad, gradients.accumulate, gradients.overwrite,
-                  gradients.grad_array}
+                  gradients.grad_array, count}
 RULES: dict[Any, Callable[..., None]] = {
     cast: Lowering._copy, np.array: Lowering._copy, np.copy: Lowering._copy, np.ndarray.astype: Lowering._copy,
     np.ascontiguousarray: Lowering._copy, np.copyto: Lowering._copyto, fill: Lowering._full, np.where: Lowering._where,

@@ -94,6 +94,15 @@ class NativeProgram:
             if leaf._grad is not bound:
                 leaf._grad = bound
 
+    def bind_buffers(self, gradients: dict[Tensor, Ref]) -> None:
+        """Let .grad of each leaf be its buffer, which holds the program's gradient unless the buffer is another by now."""
+        for leaf, ref in gradients.items():
+            buffer = leaf.hooks.grad_buffer  # type: ignore[union-attr]
+            made = self.array(ref)
+            if address(buffer) != address(made):
+                np.copyto(buffer, made)
+            leaf._grad = result(buffer)
+
     def fetch(self, gradients: dict[Tensor, Ref | None]) -> None:
         """Read gradients again that Python may have bound to other memory."""
         for leaf, ref in gradients.items():

@@ -23,6 +23,7 @@ class PythonCall:
         self.call = call
         self.refs = refs                             # of its arguments, by the id of the Value
         self.outs: dict[Value, Ref] = {}
+        self.buffers: dict[Tensor, Any] = {}         # leaves with a buffer, to which .grad is bound before the call
         self.gradients: dict[Tensor, Ref | None] = {}       # what .grad must be before the call
         self._run: Callable[[], None] | None = None
 
@@ -41,6 +42,8 @@ class PythonCall:
         def run() -> None:
             if self.gradients:
                 program.publish(self.gradients)
+            if self.buffers:
+                program.bind_buffers(self.buffers)
             made = function(*[a() if callable_array(a) else a for a in args],
                             **{name: a() if callable_array(a) else a for name, a in settings.items()}
                             ) if moving else function(*args, **settings)

@@ -33,6 +33,12 @@ def count(leaf: Any) -> None:
     current.tend()
 
 
+def count_all(leaves: Sequence[Any]) -> None:
+    """In a native program: notify the counter of leaves that have their gradients."""
+    for leaf in leaves:
+        count(leaf)
+
+
 def start_counter(leaf: Any) -> None:
     """In a replay: notify a leaf's counter that the pass has begun."""
     leaf.hooks.counter.listener.begin()
