@@ -504,9 +504,10 @@ class Lowering:
             self._deliver(leaf, self.ref(args[1]), call.function is gradients.adopt_or_add)
 
     def _counted(self, call: Call, args: list[Any]) -> None:
-        """As _gradients(), for leaves with buffers and counters. Python binds each .grad to the buffer, and counts: in one call
-        when all leaves of a counter have their gradients, which starts the sum over ranks."""
-        leaf, function = args[0] if args else None, call.function
+        """As _gradients(), for leaves with buffers and counters. Python binds each .grad to the buffer, and counts: in one
+        call when all leaves of a counter have their gradients, which starts the sum over ranks."""
+        leaf: Any = args[0] if args else None
+        function = call.function
         if call.label == "Optimizer.zero_grad" and len(args) == 1 and not call.settings:
             self.grads.update(dict.fromkeys(p for group in leaf.param_groups for p in group["params"]))
         elif function is gradients.clear_grad:
@@ -538,8 +539,8 @@ class Lowering:
         reads = Counter(s for op in self.ops for s in op.reads())
         for copy in self._copies:
             made, out = copy.ins[0], copy.out
-            if (made.storage.outside or made.storage.keep or reads[made.storage] != 1 or made.offset or made.strides != out.strides
-                    or made.storage.size != math.prod(out.shape)):
+            if (made.storage.outside or made.storage.keep or reads[made.storage] != 1 or made.offset
+                    or made.strides != out.strides or made.storage.size != math.prod(out.shape)):
                 continue
             self.ops.remove(copy)
             for op in self.ops:
