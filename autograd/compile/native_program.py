@@ -48,7 +48,7 @@ class NativeProgram:
         self.native = Native(low.ops)
         self._added = low.added
         self._gradients = low.grads
-        self._bound: dict[Tensor, Tensor] = {}       # gradients of ours
+        self._bound: dict[Tensor, Tensor] = {}       # gradients of ours that others hold, or did before
         self._owned = [(leaf, ref) for leaf, ref in low.grads.items() if ref is not None and ref.storage in owned]
         self._first = low.first
         self._plan = low.plan
@@ -111,17 +111,15 @@ class NativeProgram:
 
     def _take_gradients(self) -> None:
         """Gradients of former runs that someone holds stay theirs: the program gets new memory."""
-        for leaf, ref in self._owned:
-            bound = self._bound.get(leaf)
-            if bound is None:
-                continue
-            held = [bound.array]
-            tensors = [bound]
-            del bound
-            mine = 2 if leaf._grad is tensors[0] else 1
-            if holders(tensors) != [mine] or holders(held) != [1]:
-                self.bind(ref.storage, np.empty(ref.storage.size, ref.storage.dtype))
-                del self._bound[leaf]
+        if self._bound and self._owned:
+            leaves = [leaf for leaf, _ in self._owned]
+            tensors = [self._bound[leaf] for leaf in leaves]
+            arrays = [t.array for t in tensors]
+            held = [1 + (leaf._grad is t) for leaf, t in zip(leaves, tensors, strict=True)]
+            if holders(tensors) != held or holders(arrays) != [1] * len(arrays):
+                for (leaf, ref), bound in zip(self._owned, tensors, strict=True):
+                    self.bind(ref.storage, np.empty(ref.storage.size, ref.storage.dtype))
+                    del self._bound[leaf], bound
         for leaf, storage in self._added.items():
             grad = leaf._grad
             if grad is not None and grad.array.flags.c_contiguous and grad.array.dtype == storage.dtype:

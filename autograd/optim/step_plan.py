@@ -7,7 +7,8 @@ elements independently, it may also be called for each parameter, on the slices 
 
 from __future__ import annotations
 
-from operator import is_
+from itertools import chain
+from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
@@ -88,14 +89,26 @@ class StepPlan:
         self.optimizer: Elementwise = optimizer
         self.parts: list[Part] = [Part(optimizer, index, run) for index, group in enumerate(optimizer.param_groups)
                                   for run in optimizer.runs(index, group)]
-        self.held: list[Array | None] = held_arrays(optimizer)
+        self.arrays: list[Array | None] = [getattr(x, "array", None) for x in self._held()]
+
+    def _held(self) -> list[Any]:
+        """The groups, parameters and values of their state, in order."""
+        groups, state = self.optimizer.param_groups, self.optimizer.state
+        params = [*chain.from_iterable(map(itemgetter("params"), groups))]
+        return [*groups, *params, *chain.from_iterable(map(dict.values, filter(None, map(state.get, params))))]
+
+    def _unchanged(self) -> bool:
+        """Whether their arrays are those of then."""
+        held = self._held()
+        return len(held) == len(self.arrays) and all(
+            [getattr(x, "array", None) is array for x, array in zip(held, self.arrays, strict=True)])
 
     def read_rates(self) -> bool:
         """Advance the optimizer's numbers by a step, and write the rates of this step to `rates` of each part.
 
         False, and nothing is changed, if step() must be called this time: something was moved, or has other settings."""
-        optimizer, held = self.optimizer, held_arrays(self.optimizer)
-        if interception(optimizer) or len(held) != len(self.held) or not all(map(is_, held, self.held)):
+        optimizer = self.optimizer
+        if interception(optimizer) or not self._unchanged():
             return False
         steps = [(part, *part.next_step(optimizer)) for part in self.parts]
         if any(settings != part.settings or len(optimizer.arrays(optimizer.param_groups[part.index])) != len(part.arrays)
