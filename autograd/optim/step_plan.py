@@ -8,7 +8,7 @@ elements independently, it may also be called for each parameter, on the slices 
 from __future__ import annotations
 
 from itertools import chain
-from operator import is_, itemgetter
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,7 @@ class StepPlan:
         """Whether their arrays are those of then."""
         held = self._held()
         return len(held) == len(self.arrays) and all(
-            [getattr(x, "array", None) is array for x, array in zip(held, self.arrays, strict=True)])
+            getattr(x, "array", None) is array for x, array in zip(held, self.arrays, strict=True))
 
     def read_rates(self) -> bool:
         """Advance the optimizer's numbers by a step, and write the rates of this step to `rates` of each part.
