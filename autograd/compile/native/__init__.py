@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ...base.thread_pool import share
 from ...base.types import Array
 from ...kernels.addresses import address
+from ...kernels.threads import number
 from ..ir import Op, Ref, Storage
 from .build import BuildError, Library, available
 from .emit import Loops, Matrices, module
@@ -23,6 +25,11 @@ from .libraries import guarded, libm
 from .memory import LINE, places
 from .normal import Call, Product, normal
 from .normal import reason as unsupported
+
+
+def run_pieces(calls: list[Callable[[], Any]]) -> None:
+    """Make the calls on as many threads as may work now."""
+    share(list(calls), number())
 
 
 class Native:
@@ -44,6 +51,7 @@ class Native:
         self._threads = threads
         functions: dict[str, str] = {}
         stretches: list[list[str]] = []
+        cuts: list[list[tuple[int, int]]] = []       # of each stretch: first and last row of the pieces for threads
         work: list[int] = []                         # of each stretch: multiplications of its largest product
         order: list[Any] = []
         self.kinds: list[tuple[str, list[str]]] = []     # loops and products, with the labels of their operations
@@ -51,24 +59,28 @@ class Native:
             if isinstance(item, Call):
                 order.append(item)
                 continue
-            if not order or isinstance(order[-1], Call):
+            cut = item.cuts(threads) if isinstance(item, Group) else []
+            if not order or isinstance(order[-1], Call) or cut or cuts[-1]:
                 order.append(len(stretches))
                 stretches.append([])
                 work.append(0)
-            lines, most = self._item(item, functions, contract)
+                cuts.append(cut)
+            lines, most = self._item(item, functions, contract, bool(cut))
             stretches[-1] += lines
             work[-1] = max(work[-1], most)
         self.text: str = module(functions, stretches)
-        self._table = (ctypes.c_void_p * max(1, len(self._addresses)))(*self._addresses)
-        self._library = Library(self.text, len(stretches)) if stretches else None
+        self._table: Any = (ctypes.c_void_p * max(1, len(self._addresses)))(*self._addresses)
+        vars(self._table)["memory"] = self._block, self._arrays      # as long as a stretch can be called
+        self._library = Library(self.text) if stretches else None
         self.parts: list[tuple[str, Callable[[], Any]]] = []
         for x in order:
             if isinstance(x, Call):
                 self.parts.append((x.label, x.function))
             else:
-                step = self._library.steps[x]        # type: ignore[union-attr]
-                step.memory = self._table, self._block, self._arrays
-                call: Callable[[], Any] = partial(step, ctypes.addressof(self._table))
+                library: Any = self._library
+                call: Callable[[], Any] = library.step(x, self._table)
+                if cuts[x]:
+                    call = partial(run_pieces, [library.step(x, self._table, piece) for piece in cuts[x]])
                 self.parts.append((f"native {x}", guarded(call, work[x])))
         self.run: Callable[[], Any] = self.parts[0][1] if len(self.parts) == 1 else self._run
 
@@ -79,11 +91,11 @@ class Native:
 
     # --- calls of functions -----------------------------------------------------------------------------------------------
 
-    def _item(self, item: Any, functions: dict[str, str], contract: bool) -> tuple[list[str], int]:
+    def _item(self, item: Any, functions: dict[str, str], contract: bool, cut: bool) -> tuple[list[str], int]:
         """The lines of a stretch that call the function of a group or product; a library's multiplications."""
         most = 0
         if isinstance(item, Group):
-            loops = Loops(item, self._places, contract)
+            loops = Loops(item, self._places, contract, cut)
             arguments = [(s, loops.start[s]) for s in loops.pointers]
             pointers = [(name, libm(name)) for name in loops.functions]
             text = loops.text()
@@ -103,7 +115,8 @@ class Native:
         for storage, start in arguments:
             values.append(self._pointer(storage, start * storage.dtype.itemsize, lines))
         values += [self._entry(name, address, lines) for name, address in pointers]
-        return [*lines, f"  call void @{name}({', '.join(f'ptr {v}' for v in values)})"], most
+        values = [f"ptr {v}" for v in values] + (["i64 %first", "i64 %count"] if cut else [])
+        return [*lines, f"  call void @{name}({', '.join(values)})"], most
 
     def _new(self, lines: list[str], text: str) -> str:
         self._uses += 1

@@ -33,6 +33,8 @@ attributes #2 = { nounwind willreturn memory(none) }
 class Function(Values):
     """The lines of one function. Loops count from 0 and run at least once."""
 
+    cut = False
+
     def __init__(self, contract: bool) -> None:
         super().__init__(contract)
         self.label = "entry"
@@ -45,6 +47,7 @@ class Function(Values):
     def text(self) -> str:
         """All but the name."""
         kinds = [f"ptr noalias %{p}" for p in self.pointers.values()] + [f"ptr {p}" for p in self.functions.values()]
+        kinds += ["i64 %first", "i64 %count"] if self.cut else []
         return f"({', '.join(kinds)}) #0 {{\nentry:\n{self.body()}\n  ret void\n}}\n"
 
     def body(self) -> str:
@@ -147,10 +150,11 @@ class Function(Values):
 
 
 class Loops(Function):
-    """The function of a group."""
+    """The function of a group. `cut`: of the rows, or of the columns of one row, from %first on, %count of them."""
 
-    def __init__(self, group: Group, in_memory: Any, contract: bool) -> None:
+    def __init__(self, group: Group, in_memory: Any, contract: bool, cut: bool = False) -> None:
         super().__init__(contract)
+        self.cut = cut
         self.group = group
         operands = [x for w in group.works for x in (*w.ins, w.out) if isinstance(x, Operand)]
         for x in (*operands, *[x.index for x in operands if x.index is not None]):
@@ -180,6 +184,8 @@ class Loops(Function):
     def begin(self) -> str:
         """Open the loop over rows, or, for long sums of columns, over blocks of rows; the row."""
         rows = self.group.rows
+        if self.cut and rows > 1:
+            return self.plus("%first", self.open("%count"))
         if not self.partial:
             return self.open(rows) if rows > 1 else "0"
         block, count = self.blocks(rows, ROWS)
@@ -261,6 +267,8 @@ class Loops(Function):
         if n > BLOCK and any(w.kinds[-1][0] == "f" and w.name == "add" for w, _ in sums):
             block, count = self.blocks(n, BLOCK)
             j = self.plus(block, self.open(count))
+        elif self.cut and self.group.rows == 1:
+            j = self.plus("%first", self.open("%count"))
         else:
             j = self.open(n) if n > 1 else "0"
         for w in works:
@@ -466,8 +474,10 @@ def module(functions: dict[str, str], stretches: list[list[str]]) -> str:
     """The whole text: `functions`, text without name -> name, and calls of each stretch."""
     bodies = "".join(f"define internal void @{name}{text}" for text, name in functions.items())
     used = [definition(name, kind) for name in FORMULAS for kind in SUFFIX if f"@{name}_{kind}(" in bodies]
-    steps = "".join(f"define void @step{n}(ptr %table) #1 {{\n" + "\n".join(lines) + "\n  ret void\n}\n"
-                    for n, lines in enumerate(stretches))
+    steps = ""
+    for n, lines in enumerate(stretches):
+        more = ", i64 %first, i64 %count" if "%first" in lines[-1] else ""
+        steps += f"define void @step{n}(ptr %table{more}) #1 {{\n" + "\n".join(lines) + "\n  ret void\n}\n"
     text = "".join(used) + bodies + steps
     declared = [f"declare {t} @llvm.{name}.{SUFFIX[kind]}({', '.join([t] * count)})\n" for kind, t in list(TYPES.items())[:2]
                 for name, count in INTRINSICS.items() if f"@llvm.{name}.{SUFFIX[kind]}(" in text]

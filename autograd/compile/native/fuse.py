@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ...kernels.loops.pieces import PASS, PIECE, pieces_of
 from ..ir import Storage
 from .normal import Call, Operand, Strides, Work
 
@@ -145,6 +146,16 @@ class Group:
                     ready[s] = touched[s] = at + (work.how == "row")
                 self._steps.append((at, work))
         return self._steps
+
+    def cuts(self, threads: int) -> list[tuple[int, int]]:
+        """First and last of the rows, or of the columns of one row, that make a piece for threads; by sizes alone."""
+        single = ("map",) if self.rows == 1 else ("map", "row")
+        if threads == 1 or any(work.how not in single for work in self.works):
+            return []
+        items = self.rows if self.rows > 1 else self.columns
+        piece = PIECE if len(self.works) > 4 else PASS
+        count = pieces_of(self.rows * self.columns, items, 2 * threads, piece)
+        return [(items * k // count, items * (k + 1) // count) for k in range(count)] if count > 1 else []
 
     def in_registers(self) -> set[Storage]:
         """Written storages whose values need no memory if nothing else reads them."""

@@ -127,4 +127,4 @@ def test_old_programs_are_removed(home, monkeypatch):
 
 def test_an_error_of_llvm_says_what(home):
     with pytest.raises(BuildError, match="expected"):
-        build.Library("define nonsense", 0)
+        build.Library("define nonsense")

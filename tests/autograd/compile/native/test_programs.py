@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from programs import check, given, new, run, view
 
-from autograd.compile.ir import Op
+from autograd.compile.ir import Op, Ref
 from autograd.compile.native import Native, available, unsupported
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(bool(available()), reason=available())]
@@ -332,3 +332,22 @@ def test_fused_loops_have_the_same_bits():
         native.run()
         results.append([native.array(x).tobytes() for x in refs if x.storage in touched])
     assert len(results[0]) > 20 and results[0] == results[1]
+
+
+def test_threads_share_large_loops():
+    """Maps of one row, rows with reductions and rows of strided memory: in pieces, to the same bits as by one thread."""
+    x, y = normal(1000, 700), view(normal(700, 1000), lambda a: a.T)
+    ops, soft = softmax(x)
+    flat, turned = new((700_000,)), new(x.shape)
+    kept = [soft, flat, turned]
+    first = Ref(x.storage, 0, (700_000,), (1,))
+    for _ in range(5):
+        ops.append(Op("map", "tanh", [flat], [first]))
+        first = flat
+    ops += [Op("map", "add", [turned], [x, y])]
+    results = []
+    for threads in (1, 3):
+        native = Native(ops, threads=threads)
+        native.run()
+        results.append([native.array(x).tobytes() for x in kept])
+    assert "i64 %first" in native.text and results[0] == results[1]
