@@ -9,7 +9,7 @@ from operator import attrgetter, is_
 from typing import Any
 
 from ..core.graph import NodeHooks
-from ..core.modes import process
+from ..core.modes import version
 from ..core.tensor import Tensor
 from ..nn.module_hooks import any_global
 from .bindings import ABSENT, Binding, module_settings, same
@@ -22,7 +22,7 @@ contents = attrgetter("cell_contents")
 class Guards:
     """The checks before each run of a program.
 
-    A tensor or a variable costs 0.05 us. Modules and hooks raise process.version when they change, and are walked only then.
+    A tensor or a variable costs 0.05 us. Modules and hooks call changed() when they change, and are walked only then.
     """
 
     def __init__(self, tensors: Collection[tuple[Tensor, Any, int]], modules: Iterable[Any], bindings: Iterable[Binding],
@@ -40,7 +40,7 @@ class Guards:
             readers.setdefault(contents if isinstance(b.holder, types.CellType) else id(b.holder), []).append(b)
         self._bound = [(self._reader(group[0]), [b.holder if key is contents else b.key for b in group],
                         [b.value for b in group], group) for key, group in readers.items()]
-        self._version = process.version
+        self._version = version()
 
     @staticmethod
     def _reader(binding: Binding) -> Callable[[Any], Any]:
@@ -69,12 +69,12 @@ class Guards:
                     what = "is another tensor" if isinstance(b.value, Tensor) else f"was {b.value!r:.60}"
                     return changed("variable", f"{b.label} {what}")
                 values[number] = value               # an equal number: compared by identity from now on
-        if process.version != self._version:
-            version = process.version
+        now = version()
+        if now != self._version:
             found_problem = self._walk()
             if found_problem:
                 return found_problem
-            self._version = version
+            self._version = now
         return ""
 
     def _changed_tensor(self) -> str:

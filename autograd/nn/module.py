@@ -99,8 +99,9 @@ class Module:
                 break
         else:
             if not isinstance(value, Buffer):
-                object.__setattr__(self, name, Members(value) if name in KINDS else value)
-                return changed()
+                object.__setattr__(self, name, Members(value) if value.__class__ is dict and name in KINDS else value)
+                changed()
+                return
             kind = "_buffers"
         if value is not None and not (kind == "_buffers" and isinstance(value, Tensor)):
             word = "child module" if kind == "_modules" else KINDS[kind]
@@ -134,12 +135,13 @@ class Module:
                 given = hook(self, name, value)
                 value = value if given is None else given
         for other in KINDS:
-            if other != kind:
-                getattr(self, other).pop(name, None)
+            if other != kind and name in getattr(self, other):
+                del getattr(self, other)[name]
         if kind != "_buffers":
             self._non_persistent_buffers_set.discard(name)
         self.__dict__.pop(name, None)
-        getattr(self, kind)[name] = value
+        dict.__setitem__(getattr(self, kind), name, value)
+        changed()
 
     def _register(self, kind: str, name: str, value: Any, cls: type, wrong: str) -> None:
         """Put a value, or None, under a new name. KeyError or TypeError where that can't be."""
