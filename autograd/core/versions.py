@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import linecache
+import sys
 import threading
 import weakref
 from collections.abc import Sequence
@@ -16,6 +18,7 @@ MSG_VERSION = "Inference tensors do not track version counter."
 MSG_SAVED = ("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
              "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
              "in autograd, or use `no_grad()` instead of `inference_mode()`.")
+MSG_LINE = " To find the line of the write, run the step in autograd.detect_anomaly()."
 MSG_IN_PLACE = ("Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
                 "normal tensor before doing inplace update.")
 
@@ -105,12 +108,14 @@ class Counter:
     def count_write(self, writer: str) -> None:
         """Count a write and store the writer's name."""
         self.value += 1
-        self.writer = self.value, writer
+        self.writer = self.value, f"by {writer}"
 
     def writer_since(self, then: Any) -> str:
-        """A sentence that names a writer since `then`, a result of saved(); "" if no name is known."""
+        """A sentence that names a writer since `then`, a result of saved(), or how to find its line."""
         count = then.value if isinstance(then, Version) else then
-        return "" if self.writer is None or self.writer[0] <= count else f" It was overwritten by {self.writer[1]}."
+        if self.writer is not None and self.writer[0] > count:
+            return f" It was overwritten {self.writer[1]}."
+        return MSG_LINE if Counter.__dict__["value"] is COUNT else ""
 
     def saved(self) -> Any:
         """The count for a node that saves the memory or reads saved values: a number or a Version."""
@@ -128,6 +133,26 @@ class Counter:
 
     def refuse_write(self) -> None:
         """Raise RuntimeError if the memory must not be written to."""
+
+
+COUNT: Any = Counter.__dict__["value"]               # the slot
+
+
+def name_lines(on: bool) -> None:
+    """Whether counters store the line of each write, as anomaly mode does. Off, `value` is the slot itself and costs nothing
+    more."""
+    setattr(Counter, "value", property(COUNT.__get__, _count_at_line) if on else COUNT)  # noqa: B010  # mypy: a slot
+
+
+def _count_at_line(counter: Counter, count: int) -> None:
+    """Set the count, and store the line outside this library that led here."""
+    COUNT.__set__(counter, count)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("autograd.", "dparallel.")):
+        frame = frame.f_back
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    code = linecache.getline(file, line, frame.f_globals).strip()
+    counter.writer = count, f"at {file}:{line}" + (f": {code}" if code else "")
 
 
 class PartCounter(Counter):

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.graph import Node
 from ..core.interceptors import Interceptor, Run, calling_frame, install, remove
 from ..core.modes import modes
+from ..core.versions import name_lines
 
 MSG_SLOW = ("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.")
@@ -60,6 +61,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     elif anomaly.enabled and not enabled:
         remove(anomaly, all_threads=True)
     anomaly.enabled, anomaly.check_nan = bool(enabled), bool(check_nan)
+    name_lines(anomaly.enabled)
 
 
 def is_anomaly_enabled() -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from ..core.graph import RemovableHandle, shared_counter
+from ..base.errors import warn_user
+from ..core.graph import RemovableHandle, next_number, shared_counter
 from ..core.modes import enable_grad
 from ..core.primitive import primitive
 from ..core.tensor import Tensor
@@ -18,6 +19,10 @@ from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
 
 ParamsT = Iterable[Any]              # of Tensors, of (name, Tensor) pairs, or of dicts with "params" and options
+MSG_NO_GRADIENT = ("{name}.step(): none of the {count} parameters has a gradient, so the step changes nothing. Call "
+                   "loss.backward() before step(), and zero_grad() not in between")
+MSG_NO_PARAMETER = ("{name}.step(): none of the {count} parameters was used in a computation that records gradients. "
+                    "Construct the optimizer with the parameters of the model that computes the loss, not of a copy of it")
 HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
          "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks",
          "_optimizer_load_state_dict_post_hooks")
@@ -55,6 +60,8 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
 def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """A class's `step` with hooks before and after it. A step that calls the one of its base class runs them once."""
 
+    of_this_package = step.__module__.startswith(__package__)          # others may need no gradients
+
     @primitive
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:
@@ -74,7 +81,10 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
                                        f"{changed}")
                 args, kwargs = changed
+            seen = self.steps_taken or not of_this_package or has_gradients(self)
             out = step(*args, **kwargs)
+            if not (seen or has_gradients(self)):    # nor after a closure
+                warn_of_no_gradient(self)
             self.steps_taken += 1
             every_optimizer.steps += not inner
             for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
@@ -85,6 +95,21 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         return out
 
     return hooked
+
+
+def has_gradients(optimizer: Optimizer) -> bool:
+    """Whether any of its parameters has a gradient."""
+    return any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
+
+
+def warn_of_no_gradient(optimizer: Optimizer) -> None:
+    """Warn of a first step without gradients: before backward(), or after that of another model. Not if no computation was
+    recorded and a scheduler steps too: a schedule is plotted so."""
+    params = [p for group in optimizer.param_groups for p in group["params"]]
+    used = any(p.accumulator is not None for p in params)        # a weak reference: it stays when the graph is freed
+    others = not used and next_number() > optimizer._made + 1
+    if used or others or not optimizer.__dict__.get("_scheduled"):
+        warn_user((MSG_NO_PARAMETER if others else MSG_NO_GRADIENT).format(name=type(optimizer).__name__, count=len(params)))
 
 
 class Optimizer:
@@ -99,6 +124,7 @@ class Optimizer:
     _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
     _stepping = False                # in a step now
     _opt_called = False              # has stepped; schedulers ask
+    _made = 0                        # the number of nodes recorded before its construction
     steps_taken = 0                  # calls of step() of this object in this process
     _step_number = number_of("Optimizer.step#Optimizer.step", USER)                    # under which spans of this class are
     _zero_grad_number = number_of("Optimizer.zero_grad#Optimizer.zero_grad", USER)     # recorded
@@ -111,7 +137,7 @@ class Optimizer:
             cls.step = with_hooks(cls.__dict__["step"])      # type: ignore[method-assign]
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
-        self.defaults = defaults
+        self.defaults, self._made = defaults, next_number()
         if isinstance(params, Tensor) or not isinstance(params, Iterable):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             f"{type(params).__name__}")

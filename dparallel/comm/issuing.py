@@ -25,6 +25,8 @@ from .waiting import Flight, blocked
 
 Sizes = Sequence[int] | None
 AllToAllSizes = Sequence[Sequence[int]] | None
+MSG_ONE = ("on Devices one process holds all ranks, and a collective gets a tensor of each (*xs). A class or a test for one "
+           "tensor runs on threads and MPI ranks: @pytest.mark.ranks(kinds=(\"threads\", \"mpi\"))")
 TENSOR = ("a Tensor: a communicator takes arrays (x.numpy()), returns new ones, and leaves x unchanged. To write into x "
           "call dparallel.distributed.all_reduce or a similar function; AllReduce.apply(x, comm=comm) records a node")
 
@@ -83,7 +85,8 @@ class Issuing(Messages, Groups):
         if not isinstance(xs, (list, tuple)) or len(xs) != n:
             got = f"{len(xs)} arrays" if isinstance(xs, (list, tuple)) else type(xs).__name__
             return [np.empty(0) for _ in self.held], (f"pass a list of {n} arrays, one for each local rank, not {got} "
-                                                      "(pass a Function's settings, such as comm, by keyword)")
+                                                      "(pass a Function's settings, such as comm, by keyword)"
+                                                      + (f"; {MSG_ONE}" if n > 1 and got.startswith("1 ") else ""))
         pairs = [_array(x) for x in xs]
         return [x for x, _ in pairs], next((error for _, error in pairs if error), "")
 

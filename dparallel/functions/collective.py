@@ -12,6 +12,7 @@ from autograd.core.modes import DUAL, GRAD, modes
 
 from ..autograd import Function, Tensor, as_tensor
 from ..comm import CollectiveError, Communicator, communicator, on_all_ranks, world
+from ..comm.issuing import MSG_ONE
 from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers
 
@@ -72,7 +73,11 @@ class Collective(Function):
         if form in cls._accepted:
             return
         with on_all_ranks(comm, cls.__name__):
-            inspect.signature(cls.forward).bind(*(() if cls._takes_context else (None,)), *args, comm=comm, **settings)
+            try:
+                inspect.signature(cls.forward).bind(*(() if cls._takes_context else (None,)), *args, comm=comm, **settings)
+            except TypeError as error:
+                raise TypeError(f"{cls.__name__}.forward() with {len(args)} arguments: {error}"
+                                + (f"; {MSG_ONE}" if len(comm.held) > 1 else "")) from None
         cls._accepted.add(form)
 
     def __init_subclass__(cls, **settings: Any) -> None:

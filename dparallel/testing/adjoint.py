@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.transforms.gradcheck import MSG_NONE
+
 from ..autograd import Tensor, grad, no_grad, tensor
 from ..comm import Communicator, communicator
 from ..comm.base import Array
@@ -63,6 +65,7 @@ class _AdjointCheck:
                  rtol: float) -> None:
         self.collective, self.args, self.comm, self.rng, self.rtol = collective, args, comm, rng, rtol
         self.inputs: list[Tensor] = []
+        self.missing: list[int] = []                 # inputs for which backward returned None
         tree_map(args, self._collect)
         self.traced = RecordedCall(collective, args, comm)
         problem = "" if self.traced.recorded else f"no output of {name(collective)} requires grad, on any rank"
@@ -116,6 +119,7 @@ class _AdjointCheck:
     def check_first_derivative(self, order: int) -> list[Tensor | None]:
         """Compare <A v, u> with <v, A' u>, with v = x if A is linear. Returns the gradients A' u."""
         grads = gradients(self.outputs, self.inputs, self.us, create_graph=order > 1)
+        self.missing = [number for number, g in enumerate(grads) if g is None]
         mismatch = next((f"the gradient of an input of shape {tuple(x.shape)} has shape {tuple(g.shape)}" for x, g in
                     zip(self.inputs, grads, strict=True) if g is not None and g.shape != x.shape), "")
         raise_on_all_ranks(self.comm, mismatch, AssertionError)
@@ -155,4 +159,6 @@ class _AdjointCheck:
         note = "" if self.linear else " (A: the derivative, for the function is not linear)"
         if self.narrow:
             note += f"; inputs are checked in double precision, but an output is {self.narrow}: the function rounds"
+        note += "".join(f"; {MSG_NONE.format(number)}" for number in
+                        sorted({number for of_rank in gather_from_all(self.comm, self.missing) for number in of_rank}))
         raise AssertionError(f"{self.comm.size} ranks: {left} = {a:.12g}, {right} = {b:.12g}{hint}{note}")

@@ -34,18 +34,20 @@ MAX_LISTED = 5                            # mismatches that an error lists
 
 
 class Mismatch(NamedTuple):
-    """A derivative whose numerical and analytical values differ. element: None along a random direction."""
+    """A derivative whose numerical and analytical values differ. element: None along a random direction. missing: backward
+    returned None."""
 
     rank: int
     path: str
     element: tuple[int, ...] | None
     numerical: float
     analytical: float
+    missing: bool = False
 
     def __str__(self) -> str:
         where = "along a random direction" if self.element is None else f"element {list(self.element)}"
         return (f"rank {self.rank}, input {self.path}, {where}: numerical {self.numerical:.10g}, "
-                f"analytical {self.analytical:.10g}")
+                f"analytical {self.analytical:.10g}" + " (backward returned None)" * self.missing)
 
 
 def gradcheck(func: Callable[..., Any], inputs: PyTree, comm: Communicator | None = None, *, eps: float = 1e-6,
@@ -193,7 +195,8 @@ class _Run:
             if analytical is not None:
                 expected = float(np.vdot(direction, analytical[number]).real)
                 if not np.isclose(expected, numerical, rtol=rtol, atol=atol, equal_nan=True):
-                    wrong.append(Mismatch(rank, self.sources[number][0], element, numerical, expected))
+                    missing = self.traced.recorded and self.dtypes[number] is None
+                    wrong.append(Mismatch(rank, self.sources[number][0], element, numerical, expected, missing))
         self._raise_mismatches(wrong, "Jacobian mismatch")
         if forward:
             self._check_forward_mode(directions, slope, rtol, atol)

@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...base.arguments import whole_number
+from ...base.errors import warn_user
 from ...base.plugins import provided
+from ...core.modes import GRAD, modes
 from .sampler import Sampler
+
+MSG_EPOCH = ("DistributedSampler: this is another pass over the samples in the order of the one before, as set_epoch() was "
+             "never called. Call sampler.set_epoch(epoch) before each epoch, or pass shuffle=False")
 
 
 class DistributedSampler(Sampler[int]):
@@ -21,6 +26,9 @@ class DistributedSampler(Sampler[int]):
 
     state_dict() counts the samples seen by all ranks together, so a pass can resume on any number of ranks. A subclass that
     overrides __iter__ has no such state unless it implements one."""
+
+    _passed: int | None = None                       # the epoch of the last complete pass
+    _watches = True                                  # until set_epoch() was called, or the warning was given
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -67,6 +75,9 @@ class DistributedSampler(Sampler[int]):
         return len(self.dataset) if self.uneven else self.num_samples * self.num_replicas
 
     def __iter__(self) -> Iterator[int]:
+        if self._passed == self.epoch and self.shuffle and self.rank == 0 and modes.recording & GRAD:
+            self._watches = False
+            warn_user(MSG_EPOCH)
         n, size = len(self.dataset), self.num_replicas
         if self.shuffle:
             order = np.random.Generator(np.random.PCG64([self.seed, self.epoch])).permutation(n)
@@ -82,13 +93,14 @@ class DistributedSampler(Sampler[int]):
         for number in indices:
             self.sample = min(self.sample + size, n)
             yield number
+        self._passed = self.epoch if self._watches else None
 
     def __len__(self) -> int:
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch, from which the order is drawn."""
-        self.epoch = epoch
+        self.epoch, self._watches = epoch, False
 
     def state_dict(self) -> dict[str, int]:
         """Position in the pass: {"seed", "epoch", "sample"}; samples are counted over all ranks."""

@@ -8,6 +8,7 @@ from both import function, leaf
 
 import autograd as ag
 from autograd.core.modes import GRAD, modes
+from autograd.core.versions import Counter
 
 pytestmark = pytest.mark.quick
 ENABLED = "Anomaly Detection has been enabled"
@@ -99,3 +100,44 @@ def test_nothing_is_left_when_it_is_off():
             assert "traceback_" in y.grad_fn.metadata
     assert modes.recording == GRAD
     assert (leaf(ag, 1.0) * 2).grad_fn.metadata == {}
+
+
+def spoiled(write):
+    """The error of a backward pass after write(h), where h is a saved output."""
+    h = ag.ones(3, requires_grad=True).exp()
+    with ag.no_grad():
+        write(h)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+        h.sum().backward()
+    return str(caught.value)
+
+
+def in_a_library(h):
+    return h.mul_(2)
+
+
+@pytest.mark.filterwarnings("ignore:Error detected", f"ignore:{ENABLED}")
+@pytest.mark.parametrize("write", [in_a_library, lambda h: h.copy_(ag.zeros(3)), lambda h: h.detach().zero_(), lambda h: h[1:].add_(1),
+                                   lambda h: ag.nn.init.zeros_(h.detach())])
+def test_an_in_place_error_names_the_line_of_the_write_or_how_to_find_it(write):
+    line = f"It was overwritten at {__file__}:{write.__code__.co_firstlineno + (write is in_a_library)}: "
+    slot = vars(Counter)["value"]
+    assert "run the step in autograd.detect_anomaly()" in spoiled(write)
+    with ag.autograd.detect_anomaly():
+        assert line in spoiled(write) and "detect_anomaly" not in spoiled(write)
+        with ag.autograd.set_detect_anomaly(False):
+            assert line not in spoiled(write)
+    assert line not in spoiled(write) and vars(Counter)["value"] is slot               # a write costs nothing more
+    assert type(slot).__name__ == "member_descriptor"
+
+
+@pytest.mark.filterwarnings("ignore:Error detected")
+def test_the_line_of_an_optimizers_write():
+    w = ag.ones(3, requires_grad=True)
+    optimizer = ag.optim.SGD([w], lr=0.1)
+    with ag.autograd.set_detect_anomaly(True):
+        loss = (w * w).sum()
+        w.grad = ag.ones(3)
+        optimizer.step()
+        with pytest.raises(RuntimeError, match=rf"overwritten at {__file__}:\d+: optimizer.step\(\)"):
+            loss.backward()

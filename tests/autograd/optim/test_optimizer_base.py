@@ -4,6 +4,7 @@ import copy
 import importlib
 import itertools
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -440,3 +441,61 @@ def test_optimizers_around_optimizers():
                 o.step(closure)
                 schedule.step()
         assert_same(p, q)
+
+
+# --- a first step without gradients -----------------------------------------------------------------------------------
+
+def warned(call):
+    """The texts of the warnings, which are at the call's own line."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        call()
+    assert all(w.category is UserWarning and w.filename == __file__ for w in seen)
+    return [str(w.message) for w in seen]
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.AdamW, optim.Adagrad, optim.Muon, optim.Rprop])
+def test_a_first_step_without_gradients_warns_once(kind):
+    net = nn.Linear(3, 2, bias=False)
+    optimizer, other, first = (kind(model.parameters()) for model in (net, copy.deepcopy(net), copy.deepcopy(net)))
+    (text,) = warned(lambda: first.step())
+    assert "loss.backward() before" in text
+    loss = net(ag.ones(4, 3)).sum()
+    (text,) = warned(lambda: optimizer.step())
+    assert text.startswith(f"{kind.__name__}.step(): none of the 1 parameters has a gradient") and "loss.backward() before" in text
+    assert warned(lambda: optimizer.step()) == []
+    loss.backward()
+    (text,) = warned(lambda: other.step())
+    assert text.startswith(f"{kind.__name__}.step(): none of the 1 parameters was used in a computation") and "of a copy" in text
+    assert warned(lambda: other.step()) == []
+
+
+def test_right_first_steps_do_not_warn():
+    plotted = optim.SGD([nn.Parameter(ag.ones(2))], lr=0.1)
+    scheduler = optim.lr_scheduler.StepLR(plotted, 1)
+    assert warned(lambda: (plotted.step(), scheduler.step())) == []
+
+    class Evolution(Optimizer):
+        """It needs no gradients."""
+
+        def step(self, closure=None):
+            pass
+
+    net = nn.Linear(3, 2)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = net(ag.ones(4, 3)).sum()
+        loss.backward()
+        return loss
+
+    for optimizer in (optim.LBFGS(net.parameters()), optim.SGD(net.parameters(), lr=0.1)):
+        net.zero_grad()
+        assert warned(lambda o=optimizer: o.step(closure)) == []
+    net.zero_grad()
+    assert warned(lambda: Evolution(net.parameters(), {}).step()) == []
+    net(ag.ones(4, 3))[:, 0].sum().backward()
+    optimizer = optim.Adam([{"params": [nn.Parameter(ag.ones(2))]}, {"params": net.parameters()}])
+    assert warned(lambda: optimizer.step()) == []
+    optimizer.zero_grad()
+    assert warned(lambda: optimizer.step()) == []                          # later steps are not looked at

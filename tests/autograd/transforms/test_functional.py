@@ -199,3 +199,35 @@ def test_signatures():
     for name in ag.functional.__all__:
         ours, theirs = (list(inspect.signature(getattr(lib.autograd.functional, name)).parameters.values()) for lib in LIBS)
         assert [(p.name, p.default) for p in ours] == [(p.name, p.default) for p in theirs]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_gradcheck_names_an_input_for_which_backward_returned_none(fast):
+    class Forgetful(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x + y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, None
+
+    inputs = [ag.randn(2, dtype=ag.float64, requires_grad=True) for _ in range(2)]
+    with pytest.raises(RuntimeError, match=r"(?s)with respect to input 1,.*backward returned None for input 1, which requires grad"):
+        ag.gradcheck(Forgetful.apply, inputs, fast_mode=fast)
+    assert ag.gradcheck(lambda x, y: Forgetful.apply(x, y.detach()), inputs, fast_mode=fast) # an input that is not used
+    with pytest.raises(RuntimeError) as caught:
+        ag.gradcheck(lambda x, y: Forgetful.apply(x, y.detach()) + Wrong.apply(y), inputs, fast_mode=fast)
+    assert "None" not in str(caught.value)
+
+
+class Wrong(ag.autograd.Function):
+    """y, with zeros as its gradient."""
+
+    @staticmethod
+    def forward(ctx, y):
+        return y * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 0

@@ -2,6 +2,7 @@
 
 import collections
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -326,3 +327,31 @@ def test_a_dataset_that_raises_stopiteration_is_an_error():
 def test_nested_loops_over_one_loader():
     loader = ours.DataLoader(range(4), 2)
     assert [(a.tolist(), b.tolist()) for a in loader for b in loader] == [(a, b) for a in ([0, 1], [2, 3]) for b in ([0, 1], [2, 3])]
+
+
+def passes(sampler, count=3, before=lambda sampler, number: None):
+    """The texts of the warnings of some passes of a loader."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for number in range(count):
+            before(sampler, number)
+            for _ in ours.DataLoader(range(10), sampler=sampler, batch_size=3):
+                pass
+    return [str(warning.message) for warning in seen]
+
+
+def test_a_distributed_sampler_whose_epoch_is_never_set_warns_once():
+    (text,) = passes(ours.DistributedSampler(range(10), 2, 0))
+    assert "set_epoch() was never called" in text and "sampler.set_epoch(epoch) before each epoch" in text
+    (text,) = passes(pickle.loads(pickle.dumps(ours.DistributedSampler(range(10), 2, 0, uneven=True))))
+
+
+def test_right_uses_of_a_distributed_sampler_do_not_warn():
+    new = lambda rank=0, **given: ours.DistributedSampler(range(10), 2, rank, **given)
+    assert passes(new(shuffle=False)) == passes(new(rank=1)) == passes(new(), 1) == []     # rank 0 warns
+    assert passes(new(), before=lambda s, number: s.set_epoch(number)) == []
+    assert passes(new(), before=lambda s, number: setattr(s, "epoch", number)) == []
+    assert passes(new(), before=lambda s, number: s.set_epoch(0)) == []                    # on purpose
+    with ag.no_grad():                                                                      # evaluation
+        assert passes(new()) == []
+    assert passes(new(), 1, before=lambda s, number: next(iter(s))) == []                  # a look at one sample

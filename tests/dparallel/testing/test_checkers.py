@@ -1,11 +1,24 @@
 """check_adjoint must fail on planted mistakes: wrong root, factor, slice, missing sum, wrong second order."""
 
+import re
+
 import numpy as np
 import pytest
 from raised import raises
 
 import autograd as ag
-from dparallel import AllGather, AllReduce, Broadcast, Collective, Reduce, assert_same_everywhere, check_adjoint
+from dparallel import (
+    AllGather,
+    AllReduce,
+    Broadcast,
+    Collective,
+    CollectiveError,
+    Devices,
+    Reduce,
+    assert_same_everywhere,
+    check_adjoint,
+)
+from dparallel.testing import gradcheck
 
 pytestmark = pytest.mark.quick
 
@@ -69,6 +82,40 @@ def test_planted_mistakes_are_caught(comm, name):
     rng = np.random.default_rng([3, comm.rank])
     with pytest.raises(AssertionError, match=words):
         check_adjoint(lambda x: function.apply(x, comm=comm), [rng.standard_normal((3, 2))], comm, rng)
+
+
+def with_none(ctx, x, y, *, comm):
+    ctx.comm = comm
+    return ag.from_numpy(comm.allreduce([x.array])[0] + comm.allreduce([y.array])[0])
+
+
+Forgetful = planted("Forgetful", with_none, lambda ctx, g: (AllReduce.apply(g, comm=ctx.comm), None))
+
+
+def test_a_backward_that_returns_none_is_named(comm):
+    rng = np.random.default_rng([3, comm.rank])
+    arrays = [rng.standard_normal(3) for _ in range(2)]
+    with pytest.raises(AssertionError, match="backward returned None for input 1, which requires grad: its gradient counts as zero"):
+        check_adjoint(lambda x, y: Forgetful.apply(x, y, comm=comm), arrays, comm, rng)
+    if comm.size > 1:
+        with pytest.raises(AssertionError) as caught:
+            check_adjoint(lambda x: MISTAKES["wrong factor"][0].apply(x, comm=comm), arrays[:1], comm, rng)
+        assert "None" not in str(caught.value)
+    inputs = [ag.tensor(array, requires_grad=True) for array in arrays]
+    for fast in (False, True):
+        with pytest.raises(ag.autograd.gradcheck.GradcheckError, match=r"input \[1\].*analytical 0 \(backward returned None\)"):
+            gradcheck(lambda x, y: Forgetful.apply(x, y, comm=comm), inputs, comm, fast_mode=fast)
+
+
+def test_a_class_for_one_tensor_on_devices_is_told_of_kinds():
+    comm, xs = Devices(2), [np.ones(3), np.ones(3)]
+    words = re.escape('tensor runs on threads and MPI ranks: @pytest.mark.ranks(kinds=("threads", "mpi"))')
+    one = planted("One", keep, lambda ctx, g: AllReduce.apply(g, comm=ctx.comm))
+    raises(TypeError, r"One.forward\(\) with 2 arguments: too many positional.*" + words, check_adjoint, lambda *xs: one.apply(*xs, comm=comm), xs, comm)
+    raises(CollectiveError, "not 1 arrays.*" + words, check_adjoint, lambda x: one.apply(x, comm=comm), xs[:1], comm)
+    with pytest.raises(TypeError) as caught:
+        one.apply(ag.ones(1), ag.ones(1), comm=Devices(1))
+    assert "kinds=" not in str(caught.value)
 
 
 def test_right_ones_pass(comm):
