@@ -75,6 +75,20 @@ def test_ranks_of_two_hosts_with_cores_of_their_own(start):
         assert f"sum {rank} 4 6.0 {rank // 2} {rank % 2}\n" in said and f"dprun: rank {rank} of 4 on dp{rank // 2 + 1}: cores " in said, said
 
 
+def test_a_rank_of_another_host_that_raises_has_one_report_too(start):
+    process = start("from dparallel import world\ncomm = world()\nif comm.rank: raise ValueError('planted')\ncomm.barrier()\n",
+                    "-q", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1")
+    said, _ = process.communicate(timeout=100)
+    assert process.returncode == 1 and said.count("Traceback") == 1 and said.startswith("Traceback"), said
+    assert re.search(r"ValueError: planted\ndprun: rank 1 of 2 (on dp2 )?failed with exit code 1\n\Z", said), said
+
+
+def test_a_host_that_does_not_answer_is_named(start):
+    process = start("", "-q", "-n", "2", "-H", "10.77.0.1:1,10.77.0.9:1")
+    said, _ = process.communicate(timeout=100)
+    assert process.returncode not in (0, 124) and re.fullmatch(r"dprun: host 10\.77\.0\.9 can't be reached by .*/ssh.*\n", said), said
+
+
 PREEMPTED = """
 import time
 from dparallel import graceful_exit, world

@@ -103,7 +103,7 @@ def test_a_backward_that_returns_none_is_named(comm):
         assert "None" not in str(caught.value)
     inputs = [ag.tensor(array, requires_grad=True) for array in arrays]
     for fast in (False, True):
-        with pytest.raises(ag.autograd.gradcheck.GradcheckError, match=r"input \[1\].*analytical 0 \(backward returned None\)"):
+        with pytest.raises(RuntimeError, match=r"input \[1\].*analytical 0 \(backward returned None\)"):
             gradcheck(lambda x, y: Forgetful.apply(x, y, comm=comm), inputs, comm, fast_mode=fast)
 
 
