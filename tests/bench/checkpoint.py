@@ -16,6 +16,7 @@ no idle core it is what training loses.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import shutil
@@ -109,9 +110,11 @@ def training_parts(t: Any, ranks: int, case: str) -> tuple[Any, Any, Any]:
     """The step of a case, its model and its optimiser."""
     from trainings import training
 
-    step = training(t, case, ranks)
-    held = dict(zip(step.__code__.co_freevars, (cell.cell_contents for cell in step.__closure__), strict=True))
-    return step, held["model"], held["optimizer"]
+    def held(function: Any) -> dict[str, Any]:
+        return dict(zip(function.__code__.co_freevars, (cell.cell_contents for cell in function.__closure__), strict=True))
+
+    step, batch = training(t, case, t.__name__, ranks)
+    return functools.partial(step, *batch), held(held(step)["loss"])["model"], held(step)["optimizer"]
 
 
 def ratios(found: dict[str, Any]) -> list[float]:

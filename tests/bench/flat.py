@@ -36,12 +36,12 @@ def look() -> tuple[float, int]:
 def grown(case: str, steps: int) -> dict[str, Any]:
     """One case, in this process."""
     autograd.manual_seed(0)
-    step = training(autograd, case, 1)
+    step, batch = training(autograd, case, "autograd")
     for _ in range(steps // 5):
-        step()
+        step(*batch)
     before = look()
     for _ in range(steps):
-        step()
+        step(*batch)
     after = look()
     return {"case": case, "steps": steps, "before_mib": before[0], "after_mib": after[0], "blocks": after[1] - before[1]}
 
