@@ -11,6 +11,7 @@ from typing import Any
 from ..core.interceptors import Interceptor, install, remove, without_watcher
 from .calls import user_line
 from .nodes import apply
+from .state import is_user_code
 
 OUTPUT = {print: "print()", input: "input()", open: "open()"}
 WRITES = {"write", "writelines", "flush"}
@@ -69,10 +70,20 @@ class Scout(Interceptor):
         name = OUTPUT.get(called) if isinstance(called, type(print)) and owner.__class__.__name__ == "module" else None
         if name is None and isinstance(owner, io.IOBase) and getattr(called, "__name__", "") in WRITES:
             name = f"{type(owner).__name__}.{called.__name__}()"
-        if name is not None and not imports(frame):
-            line = user_line(frame)
-            if not self.reasons or not self.reasons[-1][0].startswith(line):     # print() writes to a stream in turn
-                self.note(f"{name} has an effect outside of tensors", line)
+        if name is not None and not self._imports(frame):
+            caller = outside_python(frame)           # of logging, say
+            if is_user_code(caller.f_globals.get("__name__")):       # the library writes timelines
+                line = user_line(caller)
+                if not self.reasons or not self.reasons[-1][0].startswith(line):     # print() writes to a stream in turn
+                    self.note(f"{name} has an effect outside of tensors", line)
+
+    def _imports(self, frame: FrameType | None) -> bool:
+        """Whether the step imports a module in a frame."""
+        while frame is not None and frame.f_code is not self.code:
+            if frame.f_globals.get("__name__") == "importlib._bootstrap":
+                return True
+            frame = frame.f_back
+        return False
 
     def __enter__(self) -> Scout:
         install(self)
@@ -84,11 +95,11 @@ class Scout(Interceptor):
         remove(self)
 
 
-def imports(frame: FrameType | None) -> bool:
-    """Whether a frame is part of an import."""
-    while frame is not None and frame.f_globals.get("__name__") != "importlib._bootstrap":
+def outside_python(frame: FrameType) -> FrameType:
+    """The innermost frame that is not of Python's own modules."""
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names:
         frame = frame.f_back
-    return frame is not None
+    return frame
 
 
 __all__ = ["Scout"]

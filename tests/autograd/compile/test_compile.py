@@ -1,6 +1,7 @@
 """compile(): programs do what the function does, for each form of its arguments; what can't be compiled runs eagerly."""
 
 import copy
+import logging
 import pickle
 import re
 import threading
@@ -16,6 +17,7 @@ from autograd.compile import TraceError
 from autograd.compile.compiled import parts_of
 from autograd.optim import lr_scheduler
 
+LOG = logging.getLogger(__name__)
 X = np.linspace(-1, 1, 20, dtype=np.float32).reshape(5, 4)
 Y = np.array([0, 2, 1, 0, 2])
 
@@ -392,7 +394,11 @@ def outside(x):
     return x + 1
 
 
-EAGER = {reading: r"test_compile\.py:\d+: item\(\)", branching: r"test_compile\.py:\d+: a branch", printing: r":\d+: print\(\)",
+def logging_a_line(net, losses):
+    return lambda x, y: LOG.warning("a line") or net(x)
+
+
+EAGER = {logging_a_line: r"test_compile\.py:\d+: .*\(\) has an effect", reading: r"test_compile\.py:\d+: item\(\)", branching: r"test_compile\.py:\d+: a branch", printing: r":\d+: print\(\)",
          counting: "changes count in Python", appending: "changes losses.1. in Python", keeping: "changes holder.last in Python",
          writing: "writes to an argument", from_numpy: "outside of recorded calls", iterating: "reaches an iterator .numbers",
          own_rate: "changes 'lr' .*in Python", (lambda net, losses: lambda x, y: outside(x)): r":\d+: outside\(\), which"}
