@@ -64,6 +64,9 @@ class Backward(Forward):
             call.pinned = pinned
         else:
             call = Call(runner.backward(node), gs, label=f"{node.name()}")
+            if self.apart and getattr(runner, "inlined", False):                # its forward is not called in runs
+                saved = arrays_in((runner.ctx.saved, *vars(runner.ctx).values()))
+                call.pinned = [self.operand(self.fixed(a)) for a in saved]
         call.single = False
         self.calls.append(call)
         for grad in grads:
