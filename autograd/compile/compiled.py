@@ -16,11 +16,13 @@ from ..base.errors import warn_user
 from ..core.modes import GRAD, state
 from ..core.primitive import this_thread, watchers
 from ..core.tensor import Parameter, Tensor
+from ..kernels.fastest_product import adopt, table
 from .bindings import PLAIN, Binding, Bindings, is_module
 from .check import changed_numbers, compare_tensors
 from .differentiable import Differentiable
 from .engines import Engine
 from .errors import TraceError
+from .native.build import processor
 from .nests import Nest
 from .recorded import Recorded
 from .scout import Scout
@@ -192,7 +194,8 @@ class Compilation:
         reason = self._together(self._prepare)
         notes: list[str] = []
         for engine in () if reason else compiled.settings.engines:
-            reason = self._together(self._record, engine) or self._together(self._compare)
+            reason = (self._together(self._record, engine) or self._together(self._make, engine)
+                      or self._together(self._compare))
             if not reason:
                 self.program.notes = notes
                 compiled.programs.setdefault(self.key, []).insert(0, self.program)
@@ -252,6 +255,28 @@ class Compilation:
         if self.effects:
             return f"it changes {self.effects[0].label} in Python"
         self.program.guard([m for m in self.before.modules if is_module(m)], self.bindings.read(), self.bindings.names)
+        return ""
+
+    def _make(self, engine: Engine) -> str:
+        """Make the program. Of several ranks the first one does so before the others, which then find its native code in the
+        folder of compiled programs, and take the libraries that it has chosen for products: all must round alike."""
+        ranks, first = self.ranks, ""
+        if ranks is None or not engine.apart:
+            self.program.make()
+            return ""
+        if getattr(ranks, "rank", 0) == 0:
+            try:
+                self.program.make()
+            except Exception as error:
+                first = f"{type(error).__name__}: {error}"
+        reason, processors, choices = ranks.broadcast_object((first, processor(), table()))
+        if reason:
+            return str(reason)
+        if processors != processor():
+            return "ranks run on unlike processors, whose native code rounds differently"
+        if getattr(ranks, "rank", 0) != 0:
+            adopt(choices)
+            self.program.make()
         return ""
 
     def _compare(self) -> str:

@@ -62,7 +62,13 @@ class Recorded:
         self.returned = two.returned
         self.guarded = [guard for key, guard in two.guards.items() if one.guards.get(key, (0, 0))[1] is guard[1]]
         self.text = [(call.label, call.line) for call in two.calls if not call.optional]
-        self._make(two, fresh)
+        self._recording = two, fresh
+
+    def make(self) -> Recorded:
+        """Make the program of the recording, once."""
+        self._make(*self._recording)
+        del self._recording
+        return self
 
     def _make(self, tracer: Tracer, fresh: set[int]) -> None:
         """Make the program."""

@@ -82,7 +82,7 @@ class Traced:
         before = Snapshot(step)
         try:
             self._eagerly()                          # optimizers and layers create their state
-            self._recorded = Recorded(step, self._arguments, Snapshot(step), [step])
+            self._recorded = Recorded(step, self._arguments, Snapshot(step), [step]).make()
         finally:
             before.restore()
         tensors = {id(tensor) for tensor, _, _ in self._recorded.guarded}
