@@ -52,11 +52,11 @@ NEAR_ERF, NEAR_GAMMA, NEAR_GAMMA_SHORT = (tuple(cheb2poly(c)[::-1].tolist()) for
 INVERSE_NEAR, INVERSE_FAR, INVERSE_FARTHEST = (tuple(cheb2poly(c)[::-1].tolist())
                                                for c in (ERFINV_NEAR, ERFINV_FAR, ERFINV_FARTHEST))
 INVERSE_FAR_SHORT = tuple(cheb2poly(ERFINV_FAR[:10])[::-1].tolist())
-# of -w; of u = 1 / (a + 3): erfc(a) exp(a^2) / u; e^r, |r| < 0.35; the first terms
+# of -w; of u = 1 / (a + 3): erfc(a) exp(a^2) / u; e^-r, |r| < 0.35; the first terms
 INVERSE_NEAR_SHORT, TAIL_SHORT, EXP_SHORT = (tuple(series.convert(kind=Polynomial).coef[::-1].tolist()) for series in (
     Chebyshev(ERFINV_NEAR[:13] * (-1.0) ** numpy.arange(13), [-6.25, 0]),
     Chebyshev.interpolate(lambda u: chebval(1 - 7.5 / (1 / u + 0.75), ERFCX) / (2 - 5 * u), 9, [1 / 13.1, 1 / 3]),
-    Chebyshev.interpolate(numpy.exp, 6, [-0.3466, 0.3466])))
+    Chebyshev.interpolate(lambda r: numpy.exp(-r), 6, [-0.3466, 0.3466])))
 LOGARITHM_SHORT, STIRLING_SHORT, SINE_SHORT = LOGARITHM[-5:], STIRLING[-5:], SINE[-8:]
 LN2, LOG2_E, SHIFT = math.log(2), 1 / math.log(2), 1.5 * 2.0 ** 52 + 1023          # as in float64.py
 PRODUCT = tuple(numpy.poly(range(-9, 0)).tolist())                                # (y + 1) ... (y + 9)
@@ -149,8 +149,8 @@ def complementary_error_function(x: floats, out: floats, n: int) -> None:
         a = fabs(a)
         a = FARTHEST_SINGLE if a > FARTHEST_SINGLE else a
         u = 1.0 / (a + 3.0)
-        shifted = fma(-a * a, LOG2_E, SHIFT)
-        r = fma(shifted - SHIFT, -LN2, -a * a)
+        shifted = fma(a * a, -LOG2_E, SHIFT)                     # no sign changes: a nan has the same bits on all levels
+        r = fma(shifted - SHIFT, LN2, a * a)
         a = polynomial(u, TAIL_SHORT) * u * (polynomial(r, EXP_SHORT) * as_double(as_int64(shifted) << 52))
         out[i] = 2.0 - a if x[i] < 0 else a
 
