@@ -45,6 +45,7 @@ class Lowering:
 
     def __init__(self, tracer: Tracer, results: list[Value]) -> None:
         self.ops: list[Op] = []
+        self.pinned: set[Storage] = set()            # read from the memory of the recording
         self.first: list[PythonCall] = []            # calls before the native code: checks of arguments, draws
         self._draws_first, self._effects, self._rates_change = True, False, False
         self.plan: StepPlan | None = None            # of the optimizer whose step is native
@@ -642,6 +643,7 @@ class Lowering:
     def _pin(self, x: Value) -> Ref:
         """The Ref of an array that Python reads from the memory of the recording."""
         ref = self._home(x)
+        self.pinned.add(ref.storage)
         if not ref.storage.outside:
             ref.storage.array = flat(root_of(x.array), ref.storage.dtype)
         return ref

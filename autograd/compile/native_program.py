@@ -30,6 +30,7 @@ class NativeProgram:
         """inputs: the arguments of the recording. For the others see Program."""
         low = Lowering(tracer, results)
         self.python = low.python
+        self._pinned = low.pinned
         self.moving: set[Storage] = set()            # storages bound to other memory in each run
         self._memory: dict[Storage, Array] = {}      # what they are bound to
         calls = [*low.first, *(op.function for op in low.ops if isinstance(op.function, PythonCall))]
@@ -74,7 +75,8 @@ class NativeProgram:
         """Let the Storage of a Ref be the memory of `made`, which a call of Python gave for it; or copy it."""
         made = np.asarray(made)
         root, size = root_of(made), made.itemsize
-        if (root.size == ref.storage.size and made.dtype == root.dtype == ref.storage.dtype and laid_as(made, ref)
+        if (ref.storage not in self._pinned
+                and root.size == ref.storage.size and made.dtype == root.dtype == ref.storage.dtype and laid_as(made, ref)
                 and (made is root or address(made) - address(root) == ref.offset * size)):
             self.bind(ref.storage, root)
         else:
