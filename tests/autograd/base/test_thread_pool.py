@@ -146,7 +146,7 @@ ROWS, BLOCKS = (16,), (5, 3)
 RATES = (0.9, 0.1, 0.99, 0.01, 1.1, 1e-3, 0.01)
 CASES = {
     "adam": ("tttt", (0.99, 0.1, -1.0, *RATES)), "sgd": ("tt", (0.1, 0.2, 1.0)),
-    "sgd_momentum": ("ttt", (0.1, 0.2, -1.0, 0.9, 0.8, 1, 0)), "softplus": ("tt", (1.5, 2.0)),
+    "sgd_momentum": ("ttt", (0.1, 0.2, -1.0, 0.9, 0.8, 1)), "softplus": ("tt", (1.5, 2.0)),
     "softplus_backward": ("ttt", (1.5, 2.0)), "elu": ("tt", (1.5, 0.5, 0.7)), "elu_backward": ("ttt", (1.5, 0.5, 0.7)),
     "leaky_relu": ("tt", (0.1,)), "leaky_relu_backward": ("ttt", (0.1,)), "hardtanh": ("tt", (-0.5, 0.6)),
     "hardtanh_backward": ("ttt", (-0.5, 0.6)),
