@@ -32,7 +32,7 @@ def compare(one: Tracer, two: Tracer) -> set[int]:
     for a, b in zip(one.calls, two.calls, strict=True):
         if a.label != b.label or len(a.args) != len(b.args):
             raise TraceError(f"trace: {b.line}: the step makes other calls when it runs again: {a.label}, then {b.label}")
-        for x, y in zip([*a.args, *a.settings.values()], [*b.args, *b.settings.values()], strict=True):
+        for x, y in zip([*a.args, *a.settings.values(), *a.pinned], [*b.args, *b.settings.values(), *b.pinned], strict=True):
             problem = difference(x, y, outside, fresh)
             if problem:
                 raise TraceError(f"trace: {b.line}: {b.label} gets {problem}: something computed outside of recorded calls, "

@@ -556,3 +556,23 @@ def test_functions_in_parts(name, capsys):
     assert len(seen) == 1 and "is compiled in parts, since a line of it runs in Python" in str(seen[0].message)
     assert "def replay" in run.program() and run.made == 1
     assert any(part.programs for part in parts_of(run.parts))
+
+
+def test_a_copy_that_the_core_keeps_of_an_overwritten_tensor():
+    """mul_() keeps the former values for backward, which no recorded call makes: they must not be those of the recording."""
+    w = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+    def step():
+        w.grad = None
+        y = (w * 2).add_(1).mul_(w)
+        y.sum().backward()
+        return y.detach()
+
+    compiled = ag.compile(step)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k in range(4):
+            w.array[...] = k + np.arange(3)
+            got = compiled().array.copy(), w.grad.array.copy()
+            wanted = step().array, w.grad.array
+            assert (got[0] == wanted[0]).all() and (got[1] == wanted[1]).all()

@@ -70,7 +70,7 @@ def test_values(function, special, dtype):
 
     with np.errstate(all="ignore"):
         step()
-        recorded = Recorded(step, Nest(()), Snapshot([step]), [step], NATIVE)
+        recorded = Recorded(step, Nest(()), Snapshot([step]), [step], NATIVE).make()
         for _ in range(3):
             w.array[...] = rng.permutation(SPECIAL).reshape(3, 4) if special else rng.standard_normal((3, 4))
             wanted = step().array.copy(), w.grad.array.copy()
