@@ -19,7 +19,12 @@ ROOT = Path(__file__).parent.parent
 SECTIONS = re.split(r"^### ", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.M)[1:]
 RECIPES = {text.split("\n")[0]: re.split(r"^## ", text, flags=re.M)[0] for text in SECTIONS}
 COPIED = ("autograd", "dparallel", "launch", "dprun.py", "pyproject.toml", "docs", "tests", "tools")
-LEFT_OUT = shutil.ignore_patterns("native", "bench", "*.so", ".*")
+
+
+def left_out(folder, names):
+    """What the copy lacks: benchmarks, hidden files, and what the build has made."""
+    found = shutil.ignore_patterns("bench", "*.so", ".*")(folder, names)
+    return found | {"native"} if Path(folder).name == "autograd" else found
 
 
 def blocks(recipe):
@@ -66,7 +71,7 @@ def run(command, folder):
 def copy(tmp_path):
     for name in COPIED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tmp_path / name, ignore=LEFT_OUT)
+            shutil.copytree(ROOT / name, tmp_path / name, ignore=left_out)
         else:
             shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
