@@ -42,7 +42,7 @@ JOBS, YOUNG, LOCAL = marked("jobs"), marked("young"), marked("local")
 COMMANDS = without([*inside(FILES, "launch"), *marked("commands")], JOBS)
 DPARALLEL = without(inside(FILES, "dparallel"), JOBS, YOUNG, LOCAL)
 FIRST_ROOMS = without(inside(FILES, *(f"autograd/{room}" for room in (
-    "amp", "base", "compat", "core", "distributions", "integrations", "kernels", "modes", "nn", "ops"))), JOBS, YOUNG)     # half of the time
+    "amp", "base", "compat", "compile", "core", "distributions", "integrations", "kernels", "modes", "nn", "ops"))), JOBS, YOUNG)     # half of the time
 REST = without(FILES, JOBS, YOUNG, LOCAL, COMMANDS, DPARALLEL, FIRST_ROOMS)
 QUICK_HALF = inside(marked("quick"), "dparallel", "autograd/core", "autograd/nn")                           # as long as the other
 TWO_RANKS = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))

@@ -164,11 +164,11 @@ class Watched(np.ndarray):
         return made.view(Watched)
 
     def argmax(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:  # type: ignore[override]
-        """np.argmax."""
+        """np.argmax of the array."""
         return recorded(np.argmax, self, axis=axis, keepdims=keepdims)
 
     def argmin(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:  # type: ignore[override]
-        """np.argmin."""
+        """np.argmin of the array."""
         return recorded(np.argmin, self, axis=axis, keepdims=keepdims)
 
     def reshape(self, *shape: Any, **settings: Any) -> Any:  # type: ignore[override]
@@ -183,7 +183,7 @@ class Watched(np.ndarray):
         return self if self.dtype == dtype and not copy else opaque_call(cast, (self, np.dtype(dtype)))
 
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:  # type: ignore[override]
-        """np.take."""
+        """np.take of the array."""
         if out is not None or mode != "raise" or not current().apart:
             raise NotInlinable
         return recorded(np.take, self, indices, axis=axis)
@@ -199,7 +199,7 @@ class Watched(np.ndarray):
         return opaque_call(np.array, (self,), {"order": order})
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **settings: Any) -> Any:  # type: ignore[override]
-        """np.add.reduce."""
+        """np.add.reduce of the array."""
         if out is not None or settings:
             raise NotInlinable
         return np.add.reduce(self, axis=axis, dtype=dtype, keepdims=keepdims)  # type: ignore[call-overload]
@@ -264,6 +264,8 @@ def instrumented(function: Any) -> Any:
 def substitute(value: Any) -> Any:
     """The value of a global name in an instrumented function: functions and Operations of this package are observed. In a
     rule that is taken apart there are no accelerators, and NumPy's functions of arrays are recorded."""
+    if hasattr(value, "batched") and callable(getattr(value, "forward", None)) and not isinstance(value, type):
+        return functools.partial(observed_call, value.forward)       # an operation of one input, which may be compiled
     if is_internal(value):
         observed: Any = functools.partial(observed_call, value)
         observed.__name__ = value.__name__
@@ -369,7 +371,7 @@ def contiguous(x: Any, dtype: Any = None) -> Any:
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
-    """np.broadcast_arrays: views."""
+    """np.broadcast_arrays, whose results are views."""
     shape = np.broadcast_shapes(*[np.shape(as_plain(x)) for x in arrays])
     return tuple([np.broadcast_to(x, shape) for x in arrays])
 

@@ -49,8 +49,7 @@ class Recorded:
             self.after = before if bindings is None else Snapshot(roots)
             if bindings is not None:
                 before.restore()
-            perturb_state(one, before)
-            two = self._record([perturbed(a) for a in examples], leaves, False)
+            two = self._record_others(one, before, leaves)
         finally:
             before.restore()
         fresh = compare(one, two)
@@ -106,6 +105,25 @@ class Recorded:
         tracer.results = [tracer.operand(t.array) for t in nest.tensors]
         return tracer
 
+    def _record_others(self, one: Tracer, before: Snapshot, leaves: list[Tensor]) -> Tracer:
+        """Run the step on other arguments, and with other values in what it reads from outside: what it computes from these
+        without recorded calls then differs between the recordings. `before` restores them."""
+        known = {id(tensor) for tensor, _, _, _ in before.tensors}
+        outside = [array for tensor, array, _ in one.guards.values()
+                   if id(tensor) in known and array.dtype.kind == "f" and array.flags.writeable]
+        copies = [array.copy() for array in outside]
+        examples = [perturbed(t.array) for t in self.arguments.tensors]
+        try:
+            for array in outside:
+                array[...] = perturbed(array)
+            return self._record([a.copy() for a in examples], leaves, False)
+        except TraceError:
+            raise
+        except Exception:                            # they are no longer positive definite, say: the same ones, scaled
+            for array, copy in zip(outside, copies, strict=True):
+                array[...] = copy * array.dtype.type(0.97)
+            return self._record(examples, leaves, False)
+
     @property
     def busy(self) -> bool:
         """Whether the program's memory is in use between calls."""
@@ -131,15 +149,6 @@ class Recorded:
         """The program's source, with the lines of the user's file that its calls come from."""
         lines = "".join(f"# {label:24} {line}\n" for label, line in self.text)
         return "".join(self.notes) + str(self.program.source) + lines
-
-
-def perturb_state(tracer: Tracer, before: Snapshot) -> None:
-    """Give what the step reads from outside other values, which `before` restores: what it computes from them without
-    recorded calls then differs between the recordings."""
-    known = {id(tensor) for tensor, _, _, _ in before.tensors}
-    for tensor, array, _ in tracer.guards.values():
-        if id(tensor) in known and array.dtype.kind == "f" and array.flags.writeable:
-            array *= array.dtype.type(0.97)
 
 
 def perturbed(array: Array) -> Array:

@@ -187,11 +187,11 @@ class Snapshot:
         for name, holder, value in self.variables:
             set_variable(holder, name, value)
         for obj, before in self.objects:
-            own = is_user_code(type(obj).__module__)
-            for name in attributes(obj).keys() - before.keys() if own else ():
+            own, present = is_user_code(type(obj).__module__), attributes(obj)
+            for name in present.keys() - before.keys() if own else ():
                 set_attribute(obj, name, ABSENT)
             for name, value in before.items():
-                if own or isinstance(value, (*PLAIN, list, tuple, dict)):
+                if present.get(name, ABSENT) is not value and (own or isinstance(value, (*PLAIN, list, tuple, dict))):
                     set_attribute(obj, name, value)
         for tensor, values, grad, g in self.tensors:
             tensor.array[...] = values

@@ -190,7 +190,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], of
             record(node, state, (edge_of(x),), (x,), (out,))
         return out if not watchers else computed(forward, (a,), (x,), out)
 
-    return described(op, name, node_class)
+    return described(op, name, node_class, forward=forward)
 
 
 def settled(name: str, forward: Callable[..., Any], rule: Callable[..., Any], joins: Any = None) -> Any:
@@ -217,7 +217,7 @@ def settled(name: str, forward: Callable[..., Any], rule: Callable[..., Any], jo
             record(node, state, (edge_of(x),), (x,), (out,))
         return out if not watchers else computed(forward, (a, *settings), (x,), out)
 
-    return described(op, name, node_class)
+    return described(op, name, node_class, forward=forward)
 
 
 class BinaryNode(OperationNode):
@@ -496,7 +496,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             record(node, state, (edge_of(x),), (x,), (out,))
         return out if not watchers else computed(forward, (a, *settings), (x,), out)
 
-    return described(op, name, node_class, batched)
+    return described(op, name, node_class, batched, forward)
 
 
 def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
@@ -541,11 +541,14 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     return described(unary_op if inputs == 1 else binary_op, name, None)
 
 
-def described(op: Any, name: str, node_class: Any, batched: Any = elementwise_rule) -> Any:
-    """Set an operation's name, its node class and its rule for vmap()."""
+def described(op: Any, name: str, node_class: Any, batched: Any = elementwise_rule, forward: Any = None) -> Any:
+    """Set an operation's name, its node class and its rule for vmap(). forward: of an operation of one input, its
+    function of arrays, which recorders can't find in a compiled operation."""
     op.__name__ = op.__qualname__ = name.lower()
     op.node = node_class
     op.batched = batched
+    if forward is not None:
+        op.forward = forward
     return op
 
 

@@ -51,7 +51,7 @@ class Function(Values):
         return f"({', '.join(kinds)}) #0 {{\nentry:\n{self.body()}\n  ret void\n}}\n"
 
     def body(self) -> str:
-        """The lines."""
+        """The lines of the body."""
         return "\n".join([*self.allocas, *self.lines])
 
     def open(self, count: Any) -> str:
@@ -78,7 +78,7 @@ class Function(Values):
         return k
 
     def otherwise(self, k: int) -> None:
-        """End it."""
+        """End the first branch."""
         self.lines += [f"  br label %o{k}", f"o{k}:"]
         self.label = f"o{k}"
 
@@ -100,7 +100,7 @@ class Function(Values):
         return self.put(f"load {TYPES[kind]}, ptr {variable}")
 
     def set(self, variable: str, kind: str, value: str) -> None:
-        """Write it."""
+        """Write the variable's value."""
         self.lines.append(f"  store {TYPES[kind]} {value}, ptr {variable}")
 
     def times(self, index: str, factor: int) -> str:
@@ -125,7 +125,7 @@ class Function(Values):
         return at
 
     def load(self, kind: str, pointer: str, at: str) -> str:
-        """An element."""
+        """An element that is read."""
         v = self.put(f"load {CELL[kind]}, ptr {self.element(kind, pointer, at)}, align {kind[1]}")
         return self.put(f"icmp ne i8 {v}, 0") if kind == "b1" else v
 
@@ -136,7 +136,7 @@ class Function(Values):
         self.lines.append(f"  store {CELL[kind]} {value}, ptr {self.element(kind, pointer, at)}, align {kind[1]}")
 
     def element(self, kind: str, pointer: str, at: str) -> str:
-        """Its address."""
+        """The address of an element."""
         return pointer if at == "0" else self.put(f"getelementptr inbounds {CELL[kind]}, ptr {pointer}, i64 {at}", "p")
 
     def combine(self, name: str, kind: str, a: str, b: str, free: bool = True) -> str:
@@ -196,7 +196,7 @@ class Loops(Function):
         return self.plus(block, self.open(count))
 
     def end(self) -> None:
-        """Close it."""
+        """Close the open loop."""
         if self.group.rows > 1:
             self.close()
         if self.partial:

@@ -161,12 +161,12 @@ def reduced(x: Value) -> tuple[Value, Value, Value]:
 
 
 def power(n: Value) -> Value:
-    """2^n."""
+    """2 to the power n."""
     return ((n + n.of.bias) << n.of.mantissa).as_float()
 
 
 def exp(x: Value) -> Value:
-    """e^x."""
+    """e to the power x."""
     nothing = x.is_("lt", x.of.lowest)
     y, first, second = reduced(nothing.choose(0, x))
     return nothing.choose(0, (y + 1) * power(first) * power(second))     # by itself 0 would take 100 times as long

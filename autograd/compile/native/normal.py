@@ -225,7 +225,7 @@ def memory_order(shape: tuple[int, ...], strides: Strides) -> list[int]:
 
 
 def maps(op: Op) -> list[Any]:
-    """A map."""
+    """The form of a map."""
     return [mapped(op.name, op.out, op.ins, op.label)]
 
 

@@ -112,7 +112,7 @@ class Values:
         return self.put(f"select i1 {condition}, {TYPES[kind]} {a}, {TYPES[kind]} {b}")
 
     def compare(self, name: str, kind: str, a: str, b: str) -> str:
-        """A comparison."""
+        """A comparison of two values."""
         how = COMPARISONS[name]
         if kind[0] == "f":
             return self.put(f"fcmp {how[0]} {TYPES[kind]} {a}, {b}")

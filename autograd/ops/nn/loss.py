@@ -132,7 +132,7 @@ _smooth_l1 = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) /
                        lambda g, d, beta: g * (_within(d, beta) / beta), kernel="smooth_l1")
 
 
-class SmoothL1Sum(Operation):
+class SmoothL1Sum(Operation, name="SmoothL1Loss"):
     """The sum of smooth_l1(x - y) times scale, for x and y of one shape and dtype: in blocks, which stay in the cache."""
 
     batched = staticmethod(lambda level, call, args, settings: sum(
