@@ -119,7 +119,7 @@ def older_processor():
     isa, core, loops, torch = ("AVX2", "Haswell", "avx2", "avx2") if wide else ("SSE41", "Nehalem", "baseline", "default")
     off = [name for name in cpu_dispatch if name in wide or not wide]
     return {"NPY_DISABLE_CPU_FEATURES": " ".join(off), "OPENBLAS_CORETYPE": core, "ONEDNN_MAX_CPU_ISA": isa,
-            "AUTOGRAD_LOOPS": loops, "ATEN_CPU_CAPABILITY": torch}
+            "AUTOGRAD_LOOPS": loops, "ATEN_CPU_CAPABILITY": torch, "MKL_ENABLE_INSTRUCTIONS": {"AVX2": "AVX2", "SSE41": "SSE4_2"}[isa]}
 
 
 def queued(begin, counts):
