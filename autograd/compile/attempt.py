@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .calls import Array, Call, Location, Value, location, root_of
+from .calls import Array, Call, Location, Value, laid_alike, location, root_of
 from .inline import NotInlinable, Watched, as_plain, recording
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ class Attempt:
         before, recording.attempt = recording.attempt, self
         try:
             return rule()
-        except (NotInlinable, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
-            if self.apart:
-                self.tracer.note_whole(error)
+        except (NotInlinable, TypeError, ValueError, AttributeError, RuntimeError, IndexError):
             return None
         finally:
             recording.attempt = before
@@ -68,7 +66,6 @@ class Attempt:
             call.outs = [self._value(made, call)]
 
     def _value(self, array: Array, maker: Call | None) -> Value:
-        assert type(array) is np.ndarray
         value = self._by_location[location(array)] = Value(-1, array, maker)
         self.values.append(value)
         return value
@@ -107,7 +104,7 @@ class Attempt:
         for got, made in replaced:
             if not made.size:
                 continue
-            if laid_alike(got, made):
+            if laid_alike(made.shape, got.strides, made.strides):
                 places[location(got)] = made
             else:
                 call = Call(np.array, (self.lookup(as_plain(got)),), label="copy")
@@ -135,11 +132,6 @@ class Attempt:
         return [v.array if isinstance(v, Value) else v for v in values]
 
 
-def laid_alike(one: Array, two: Array) -> bool:
-    """Whether two arrays of one shape have the same strides where there is more than one element."""
-    return all(n == 1 or s == t for n, s, t in zip(one.shape, one.strides, two.strides, strict=True))
-
-
 def laid_over(array: Array, old: Array, new: Array) -> Array | None:
     """The array of another memory, of the same size, that lies in it as `array` lies in the old one."""
     if old.nbytes != new.nbytes:
@@ -148,8 +140,10 @@ def laid_over(array: Array, old: Array, new: Array) -> Array | None:
     return np.ndarray(array.shape, array.dtype, new, at, array.strides)
 
 
-def close(one: Array | None, two: Array | None) -> bool:
-    """Whether two arrays have the same shape and dtype, and elements that differ by rounding; or both are None."""
+def close(one: Array | None, two: Array | None, relative: float = 1e-4, of_largest: float = 1e-5,
+          least: float = 0.0) -> bool:
+    """Whether two arrays have the same shape and dtype, and elements that differ by rounding: by `least`, and parts of the
+    element and of the largest finite one; or both are None."""
     if one is None or two is None:
         return one is two
     if one.shape != two.shape or one.dtype != two.dtype:
@@ -157,7 +151,7 @@ def close(one: Array | None, two: Array | None) -> bool:
     if one.dtype.kind not in "fc":
         return bool((one == two).all())
     scale = np.abs(two[np.isfinite(two)]).max(initial=0)
-    return bool(np.allclose(one, two, 1e-4, 1e-5 * float(scale), equal_nan=True))
+    return bool(np.allclose(one, two, relative, least + of_largest * float(scale), equal_nan=True))
 
 
 def identical(one: Array | None, two: Array | None) -> bool:

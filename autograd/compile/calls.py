@@ -104,6 +104,11 @@ def spanned_by(array: Array, whole: Array) -> bool:
     return bool(first <= low and high <= last)
 
 
+def laid_alike(shape: tuple[int, ...], one: tuple[int, ...], two: tuple[int, ...]) -> bool:
+    """Whether the strides of two arrays of one shape are the same where there is more than one element."""
+    return all(n == 1 or s == t for n, s, t in zip(shape, one, two, strict=True))
+
+
 _interface = np.ndarray.__array_interface__.__get__      # type: ignore[attr-defined]
 
 

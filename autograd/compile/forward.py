@@ -20,7 +20,6 @@ from .state import is_user_code
 from .values import Values
 
 SMALL = 1 << 16                      # elements: for larger arrays the overhead of calling a kernel does not count
-OPAQUE: set[Any] = set()                  # Operations that native programs call as a whole
 DIRECT_ACCESS = {"array", "data", "numpy"}           # attributes of a Tensor that expose its memory
 
 
@@ -49,9 +48,8 @@ class Forward(Values):
     def compute(self, forward: Callable[..., Any], args: tuple[Any, ...], made: Array) -> None:
         """Record made = forward(*args): as NumPy calls if possible, else as one call."""
         if self.apart:
-            for a in args:                           # first of all, so that a view of one is found to be one
-                if isinstance(a, np.ndarray):
-                    self.operand(a)
+            for a in arrays_in(args):                # first of all, so that a view of one is found to be one
+                self.operand(a)
         if self.find(made) is not None:
             return                                   # a view of a fixed value, or an array that has a value
         if isinstance(forward, np.ufunc) or not self._inline_call(forward, args, made):
@@ -77,9 +75,8 @@ class Forward(Values):
         outs = out if isinstance(out, tuple) else (out,)
         runner = OperationReplay(operation, node)
         if self.apart:
-            for a in arrays:                         # first of all, so that a view of one is found to be one
-                if isinstance(a, np.ndarray):
-                    self.operand(a)
+            for a in arrays_in((*arrays,)):          # first of all, so that a view of one is found to be one
+                self.operand(a)
         known = [self.find(o.array) if self.apart else self._by_location.get(location(o.array)) for o in outs]
         if self.apart and None not in known and all(o.array.size for o in outs):        # views: of no call
             operation.forward(runner.empty_ctx(), *arrays, **settings)
@@ -101,7 +98,7 @@ class Forward(Values):
         """Try to record an Operation as the NumPy calls that its forward makes: a small one, if rules are not taken apart.
         Its ctx keeps what this run saved."""
         made = [o.array for o in outs]
-        if operation in OPAQUE or any(map(callable, settings.values())) or (not self.apart and (
+        if any(map(callable, settings.values())) or (not self.apart and (
                 any(map(holds_array, settings.values()))
                 or any(isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, *made)))):
             return False

@@ -40,7 +40,7 @@ class Lowering(Meanings):
         self.pinned: set[Storage] = set()            # read from the memory of the recording
         self._draws_first, self._effects, self._rates_change = True, False, False
         self.plan: StepPlan | None = None            # of the optimizer whose step is native
-        self.python: dict[str, int] = {}             # calls that stay Python's: how often
+        self.python: Counter[str] = Counter()        # calls that stay Python's: how often
         self.grads: dict[Tensor, Ref | None] = {}    # the .grad of a leaf so far: None where it was cleared
         self.added: dict[Tensor, Storage] = {}       # leaves whose .grad before the run is added to
         self._bound: dict[Tensor, Array] = {}        # what the recorded step had in .grad
@@ -107,17 +107,12 @@ class Lowering(Meanings):
 
     def _gradients(self, call: Call, args: list[Any]) -> None:
         """What binds, adds to or clears .grad."""
-        if call.label in MARKS:
+        if call.label in MARKS or self._clears(call, args):
             return
         if call.label == "Optimizer.zero_grad":
-            if len(args) > 1 or call.settings:
-                raise NoMeaning("zero_grad(set_to_none=False)")
-            self.grads.update(dict.fromkeys(p for group in args[0].param_groups for p in group["params"]))
-            return
+            raise NoMeaning("zero_grad(set_to_none=False)")
         leaf = args[0]
-        if call.function is gradients.clear_grad:
-            self.grads[leaf] = None
-        elif call.function is gradients.grad_array:
+        if call.function is gradients.grad_array:
             self._fetch(leaf, call.outs[0].array)  # type: ignore[union-attr]
         elif call.function is gradients.overwrite:
             return
@@ -126,16 +121,23 @@ class Lowering(Meanings):
         else:
             self._deliver(leaf, self.ref(args[1]), call.function is gradients.adopt_or_add)
 
+    def _clears(self, call: Call, args: list[Any]) -> bool:
+        """Whether a call sets .grad of leaves to None, which is noted."""
+        if call.label == "Optimizer.zero_grad" and len(args) == 1 and not call.settings:
+            self.grads.update(dict.fromkeys(p for group in args[0].param_groups for p in group["params"]))
+            return True
+        if call.function is gradients.clear_grad:
+            self.grads[args[0]] = None
+            return True
+        return False
+
     def _counted(self, call: Call, args: list[Any]) -> None:
         """As _gradients(), for leaves with buffers and counters. Python binds each .grad to the buffer, and counts: in one
         call when all leaves of a counter have their gradients, which starts the sum over ranks."""
         leaf: Any = args[0] if args else None
         function = call.function
-        if call.label == "Optimizer.zero_grad" and len(args) == 1 and not call.settings:
-            self.grads.update(dict.fromkeys(p for group in leaf.param_groups for p in group["params"]))
-        elif function is gradients.clear_grad:
-            self.grads[leaf] = None
-        elif function in (gradients.adopt_or_add, gradients.accumulate) and self.grads.get(leaf, leaf) is None:
+        self._clears(call, args)                     # and so does Python
+        if function in (gradients.adopt_or_add, gradients.accumulate) and self.grads.get(leaf, leaf) is None:
             buffer = None if leaf.hooks is None else leaf.hooks.grad_buffer
             if buffer is not None and buffer.dtype == args[1].array.dtype:
                 self.grads[leaf] = self.put("map", "copy", self.ref(as_value(buffer)), [self.ref(args[1])])
@@ -153,7 +155,7 @@ class Lowering(Meanings):
                 made.buffers = {x: self.grads[x] for x in arrived}
                 reads = [*made.buffers.values()]
                 self.ops.append(Op("call", "count", reads, reads, function=made))
-                self.python["count (DataParallel)"] = self.python.get("count (DataParallel)", 0) + 1
+                self.python["count (DataParallel)"] += 1
             return
         raise NoMeaning("a counter of gradients")
 
@@ -235,9 +237,9 @@ class Lowering(Meanings):
             self.first.append(made)
             self._early.update(ref.storage for ref in made.outs.values())
             if not call.checks:
-                self.python[why] = self.python.get(why, 0) + 1
+                self.python[why] += 1
             return
-        self.python[why] = self.python.get(why, 0) + 1
+        self.python[why] += 1
         if call.effect or call.function in GRADIENT_CALLS:           # it may read and write whatever Python reaches
             bound = {leaf: self._home(ref) for leaf, ref in self.grads.items() if ref is not None}
             made.gradients = {} if self.counters else {**bound}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.types import Array
 from ..core.tensor import Tensor
-from .calls import Call, Constant, Value
+from .calls import Call, Constant, Value, laid_alike
 from .ir import Ref
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ class PythonCall:
         args = [self._argument(a, program) for a in call.args]
         settings = {name: self._argument(a, program) for name, a in call.settings.items()}
         outs = [None if v is None else self.outs[v] for v in call.outs]
-        moving = any(callable_array(a) for a in (*args, *settings.values()))
+        moving = any(isinstance(a, Moving) for a in (*args, *settings.values()))
 
         def run() -> None:
             if self.gradients:
                 program.publish(self.gradients)
             if self.buffers:
                 program.bind_buffers(self.buffers)
-            made = function(*[a() if callable_array(a) else a for a in args],
-                            **{name: a() if callable_array(a) else a for name, a in settings.items()}
+            made = function(*[a() if isinstance(a, Moving) else a for a in args],
+                            **{name: a() if isinstance(a, Moving) else a for name, a in settings.items()}
                             ) if moving else function(*args, **settings)
             for ref, array in zip(outs, (made,) if call.single else made):  # noqa: B905 - effects return anything
                 if ref is not None:
@@ -74,11 +74,6 @@ class Moving:
         return self.program.array(self.ref)
 
 
-def callable_array(x: object) -> bool:
-    """Whether an argument is looked up anew in each run."""
-    return isinstance(x, Moving)
-
-
 def view_of(memory: Array, ref: Ref) -> Array:
     """The array of a Ref in the memory of its Storage."""
     size = memory.itemsize
@@ -87,4 +82,4 @@ def view_of(memory: Array, ref: Ref) -> Array:
 
 def laid_as(array: Array, ref: Ref) -> bool:
     """Whether an array has the strides of a Ref where there is more than one element."""
-    return all(n == 1 or s == t * array.itemsize for n, s, t in zip(ref.shape, array.strides, ref.strides, strict=True))
+    return laid_alike(ref.shape, array.strides, tuple([s * array.itemsize for s in ref.strides]))

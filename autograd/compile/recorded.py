@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.modes import GRAD
 from ..core.tensor import Tensor, result
+from .attempt import close
 from .bindings import Bindings
 from .calls import Array
 from .compare import bitwise_equal, compare
@@ -142,8 +143,7 @@ class Recorded:
         tolerance = self.engine.tolerance
         if not tolerance or one.dtype.kind not in "fc":
             return bitwise_equal(one, two)
-        least = 1e-6 + tolerance * np.abs(one).max(initial=0.0, where=np.isfinite(one))
-        return one.shape == two.shape and bool(np.allclose(two, one, tolerance, least, equal_nan=True))
+        return close(two, one, tolerance, tolerance, 1e-6)
 
     def describe(self) -> str:
         """The program's source, with the lines of the user's file that its calls come from."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,7 +19,6 @@ class Values:
     def __init__(self, apart: bool = False) -> None:
         self.apart: bool = apart                     # rules are taken apart, for native code: see inline.py
         self.copies: dict[Any, Any] = {}             # of functions, instrumented
-        self.whole: list[tuple[str, str]] = []       # rules that stay one call: the user's line, and why
         self.calls: list[Call] = []
         self.values: list[Value] = []
         self.outside: list[tuple[Value, Array]] = []     # arrays of no recorded call, with a copy of their contents
@@ -34,16 +32,8 @@ class Values:
         """End the trace with an error that names the user's line."""
         raise TraceError(f"trace: {user_line()}: {reason}")
 
-    def note_whole(self, error: Exception) -> None:
-        """Note why a rule was not taken apart."""
-        frame = traceback.extract_tb(error.__traceback__)
-        rule = [f for f in frame if "/compile/" not in f.filename and "numpy" not in f.filename]
-        where = f"{rule[-1].filename.rpartition('autograd/')[2]}:{rule[-1].lineno} {rule[-1].line}" if rule else ""
-        self.whole.append((user_line(), f"{where} [{type(error).__name__} {error}] {frame[-1].line}"))
-
     def value(self, array: Array, maker: Call | None = None) -> Value:
         """Register a new value for an array."""
-        assert type(array) is np.ndarray, type(array)
         value = Value(-1, array, maker)
         self.register(value)
         return value

@@ -8,7 +8,7 @@ elements independently, it may also be called for each parameter, on the slices 
 from __future__ import annotations
 
 from itertools import chain
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
@@ -48,13 +48,11 @@ def refusal(optimizer: Optimizer, closure: Any = None) -> str:
 
 
 def held_arrays(optimizer: Optimizer) -> list[Array | None]:
-    """The arrays of all parameters and of their state, with None before each group."""
-    found: list[Array | None] = []
-    for group in optimizer.param_groups:
-        found.append(None)
-        for p in group["params"]:
-            found += [x.array for x in (p, *optimizer.state.get(p, {}).values()) if isinstance(x, Tensor)]
-    return found
+    """The arrays of all parameters, then of their state, with None for each group before them and for what is no tensor."""
+    groups, state = optimizer.param_groups, optimizer.state
+    params = [*chain.from_iterable(map(itemgetter("params"), groups))]
+    held = chain(groups, params, chain.from_iterable(map(dict.values, filter(None, map(state.get, params)))))
+    return [getattr(x, "array", None) for x in held]
 
 
 class Part:
@@ -89,19 +87,12 @@ class StepPlan:
         self.optimizer: Elementwise = optimizer
         self.parts: list[Part] = [Part(optimizer, index, run) for index, group in enumerate(optimizer.param_groups)
                                   for run in optimizer.runs(index, group)]
-        self.arrays: list[Array | None] = [getattr(x, "array", None) for x in self._held()]
-
-    def _held(self) -> list[Any]:
-        """The groups, parameters and values of their state, in order."""
-        groups, state = self.optimizer.param_groups, self.optimizer.state
-        params = [*chain.from_iterable(map(itemgetter("params"), groups))]
-        return [*groups, *params, *chain.from_iterable(map(dict.values, filter(None, map(state.get, params))))]
+        self.held: list[Array | None] = held_arrays(optimizer)
 
     def _unchanged(self) -> bool:
-        """Whether their arrays are those of then."""
-        held = self._held()
-        return len(held) == len(self.arrays) and all(
-            getattr(x, "array", None) is array for x, array in zip(held, self.arrays, strict=True))
+        """Whether the arrays are those of then."""
+        held = held_arrays(self.optimizer)
+        return len(held) == len(self.held) and all(map(is_, held, self.held))
 
     def read_rates(self) -> bool:
         """Advance the optimizer's numbers by a step, and write the rates of this step to `rates` of each part.
