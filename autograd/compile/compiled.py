@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import threading
@@ -24,18 +25,21 @@ from .engines import Engine
 from .errors import TraceError
 from .native.build import processor
 from .nests import Nest
-from .recorded import Recorded
+from .recorded import OtherValues, Recorded
 from .scout import Scout
 from .settings import Settings
 from .split import split
 from .state import Snapshot, reachable
 
+PATIENCE = 60.0                      # seconds that a thread waits for another one's recording, which changes parameters
 LIMIT = 8                            # programs of one function, as PyTorch's recompile_limit
 MSG_EAGER = "compile: {name} runs eagerly: {reason}"
 MSG_PARTS = "compile: {name} is compiled in parts, since a line of it runs in Python: {reason}"
 MSG_LIMIT = ("{limit} programs were made for it, and the last one does not fit this call: {reason}. Pass what changes as a "
              "tensor of one shape, or compile a smaller part")
 MSG_OTHERS = "another rank can't compile it"
+FAILED = "this rank can't compile its step"          # to the other ranks
+RAISED = "recorded with other values it raises"
 MSG_DIFFERS = "its program differs from it ({what}): it computes on plain arrays, or changes state in Python"
 
 everything: weakref.WeakSet[Compiled] = weakref.WeakSet()
@@ -140,18 +144,24 @@ class Compiled:
         """Run the function for a call that no program fits, and compile it if that is possible."""
         if key in self.eager_calls and self.parts is not None:
             return self.parts(*args, **kwargs)
-        if key in self.eager_calls or sys.getprofile() is not None or not self._lock.acquire(blocking=False):
+        if key in self.eager_calls or sys.getprofile() is not None or not self._lock.acquire(timeout=PATIENCE):
             return self.function(*args, **kwargs)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._lock.release)
+            found = None if self._ranks is not None else self._find(key)
+            if found is not None:                    # another thread has made it meanwhile
+                stack.callback(found.lock.release)
+                with contextlib.suppress(TraceError):
+                    return found.run(Nest((args, kwargs)).tensors)
             if self.made >= LIMIT and self._ranks is None:
                 fitting = self.programs.get(key)
                 reason = fitting[-1].guards.problem() if fitting else "arguments of other shapes, dtypes or values"
                 self._refuse(MSG_LIMIT.format(limit=LIMIT, reason=reason or "its backward pass is pending"), None)
                 return self.function(*args, **kwargs)
+            for program in [p for programs in self.programs.values() for p in programs if p is not found]:
+                stack.enter_context(program.lock)    # recording changes parameters for a while
             self.made += 1
             return Compilation(self, key, args, kwargs).run()
-        finally:
-            self._lock.release()
 
     def _refuse(self, reason: str, key: Any) -> None:
         """Note why calls with a key run eagerly; with fullgraph raise it."""
@@ -178,8 +188,11 @@ class Compilation:
         self.args, self.kwargs = args, kwargs
         self.arguments = Nest((args, kwargs))
         self.roots = (compiled.function, *(x for x in self.arguments.constants if not isinstance(x, PLAIN)))
-        self.ranks = ranks_of(reachable(self.roots))
+        objects = reachable(self.roots)
+        self.ranks = ranks_of(objects)
+        self.models = [obj for obj in objects if hasattr(type(obj), "before_recording")] if self.ranks is not None else []
         self.program: Any = None
+        self.before: Any = None                      # a Snapshot of the state after the first run
         self.effects: list[Binding] = []             # Python state that the function changes
 
     def run(self) -> Any:
@@ -194,8 +207,10 @@ class Compilation:
         reason = self._together(self._prepare)
         notes: list[str] = []
         for engine in () if reason else compiled.settings.engines:
-            reason = (self._together(self._record, engine) or self._together(self._make, engine)
-                      or self._together(self._compare))
+            reason = self._together(self._record, engine)
+            if reason.startswith(RAISED):            # on all ranks
+                reason = self._together(self._record, engine, True)
+            reason = reason or self._together(self._make, engine) or self._together(self._compare)
             if not reason:
                 self.program.notes = notes
                 compiled.programs.setdefault(self.key, []).insert(0, self.program)
@@ -211,16 +226,42 @@ class Compilation:
         return out
 
     def _together(self, part: Callable[..., str], *args: Any) -> str:
-        """Run one part on all ranks: why it failed on this or another one; "" if it did not."""
-        try:
-            reason = part(*args)
-        except TraceError as error:
-            reason = str(error).removeprefix("trace: ").removeprefix("replay: ")
-        except Exception as error:                   # of the engine, or of the function on other values
-            reason = f"recording it raised {type(error).__name__}: {error}"
-        if self.ranks is not None and self.ranks.any(bool(reason)):
-            reason = reason or MSG_OTHERS
-        return reason
+        """Run one part on all ranks: why it failed on this or another one; "" if it did not.
+
+        A rank that fails refuses the others' next collective, so that they fail there: they may be anywhere in the step.
+        """
+        with contextlib.ExitStack() as stack:
+            models = [stack.enter_context(model) for model in [model.recording() for model in self.models] if model]
+            reason = text = ""
+            try:
+                reason = part(*args)
+            except TraceError as error:
+                reason = str(error).removeprefix("trace: ").removeprefix("replay: ")
+            except Exception as error:               # of the engine, of the function, or of another rank
+                how = RAISED if isinstance(error, OtherValues) else f"recording it raised {type(error).__name__}"
+                reason = f"{how}: {error}"
+                text = reason if FAILED in reason else ""
+            if self.ranks is None:
+                return reason
+            for model in models if reason else ():
+                model.start_missing_sums()
+            refused = bool(text)
+            try:
+                if reason and not refused:
+                    self.ranks.refuse(f"{FAILED}: {reason}")
+                elif not reason:
+                    self.ranks.barrier()
+            except Exception as error:
+                text = str(error)
+                if FAILED not in text:
+                    raise
+            if text and self.before is not None:
+                for model in models:
+                    model.drop()
+                self.before.restore()
+        if text.count(FAILED) == text.count(f"{FAILED}: {RAISED}"):
+            return RAISED if text else ""
+        return MSG_OTHERS if refused or not reason else reason
 
     def _prepare(self) -> str:
         """Why the function can't be compiled, from its first run; "" if it may be possible."""
@@ -246,10 +287,10 @@ class Compilation:
             return f"it reaches an iterator ({self.bindings.iterators[0]}), which recording would advance"
         return ""
 
-    def _record(self, engine: Engine) -> str:
+    def _record(self, engine: Engine, scaled: bool = False) -> str:
         """Record the function as a program. Returns why that is impossible, or ""."""
         function = functools.partial(call, self.compiled.function)
-        given = function, self.arguments, self.before, self.roots, engine, self.bindings
+        given = function, self.arguments, self.before, self.roots, engine, self.bindings, scaled
         self.program = Differentiable(*given, self.live) if any(self.live) else Recorded(*given)
         self.effects = self.program.effects
         if self.effects:

@@ -33,12 +33,12 @@ class Differentiable(Recorded):
     """Recorded, whose results have a node. While the backward pass of a call is pending, its memory is in use."""
 
     def __init__(self, step: Callable[..., Any], arguments: Nest, before: Snapshot, roots: Sequence[object], engine: Engine,
-                 bindings: Bindings, live: Sequence[bool]) -> None:
+                 bindings: Bindings, scaled: bool, live: Sequence[bool]) -> None:
         """live: for each tensor of the result, whether it has a graph."""
         self.live = live
         self.calls = 0
         self.pending: Callable[[], Any] | None = None        # a reference to the node of the last call
-        super().__init__(step, arguments, before, roots, engine, bindings)
+        super().__init__(step, arguments, before, roots, engine, bindings, scaled)
 
     def _run_step(self, tracer: Tracer, inputs: list[Tensor]) -> Any:
         """Run the function and differentiate its results: they and the gradients."""
@@ -139,7 +139,8 @@ class CompiledFunction(Function):
             return (None, *recorded.again(ctx, gs))
         inputs = [x.array for x in ctx.saved_tensors[:len(recorded.inputs)]]
         seeds = [g.array for g, live in zip(gs, recorded.live, strict=True) if live]
-        grads = iter(recorded.backward.run([*inputs, *ctx.kept, *seeds]))
+        with recorded.lock:
+            grads = iter(recorded.backward.run([*inputs, *ctx.kept, *seeds]))
         recorded.pending = None
         return (None, *[result(next(grads)) if has else None for has in recorded.has_grad])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,12 @@ class Lowering(Meanings):
         self.grads: dict[Tensor, Ref | None] = {}    # the .grad of a leaf so far: None where it was cleared
         self.added: dict[Tensor, Storage] = {}       # leaves whose .grad before the run is added to
         self._bound: dict[Tensor, Array] = {}        # what the recorded step had in .grad
-        # gradients that counters wait for: DataParallel's. How many leaves each has, and those counted so far
-        self.counters = Counter(counter_of(call.args[0].value) for call in tracer.calls if call.function is count)
+        # gradients that counters wait for: DataParallel's. How many leaves each has in each pass, and those counted so far
+        begun = accumulate([call.label == "begin_pass" for call in tracer.calls])
+        self.counters = Counter((number, counter_of(call.args[0].value))
+                                for number, call in zip(begun, tracer.calls, strict=True) if call.function is count)
         self._arrived: dict[Any, list[Tensor]] = {}
+        self._begun = 0                              # passes so far
         self._copies: list[Op] = []                  # of gradients to their buffers
         made = {id(root_of(v.array)) for v in tracer.values if v.maker is not None}
         for value in tracer.values:
@@ -136,6 +140,7 @@ class Lowering(Meanings):
         call when all leaves of a counter have their gradients, which starts the sum over ranks."""
         leaf: Any = args[0] if args else None
         function = call.function
+        self._begun += call.label == "begin_pass"
         self._clears(call, args)                     # and so does Python
         if function in (gradients.adopt_or_add, gradients.accumulate) and self.grads.get(leaf, leaf) is None:
             buffer = None if leaf.hooks is None else leaf.hooks.grad_buffer
@@ -147,7 +152,7 @@ class Lowering(Meanings):
             self._fetch(leaf, call.outs[0].array)  # type: ignore[union-attr]
             return
         elif function is count and self.grads.get(leaf) is not None:
-            counter = counter_of(leaf)
+            counter = self._begun, counter_of(leaf)
             arrived = self._arrived.setdefault(counter, [])
             arrived.append(leaf)
             if len(arrived) == self.counters[counter]:

@@ -26,14 +26,20 @@ MSG_ARGUMENT_WRITTEN = "the step writes to an argument"
 CONSTANTS = (bool, int, float, complex, str, type(None))
 
 
+class OtherValues(Exception):
+    """The step raises an error when it is recorded with other values."""
+
+
 class Recorded:
     """A program of a step, and what it was recorded with."""
 
     def __init__(self, step: Callable[..., Any], arguments: Nest, before: Snapshot, roots: Sequence[object],
-                 engine: Engine = PLAIN, bindings: Bindings | None = None) -> None:
+                 engine: Engine = PLAIN, bindings: Bindings | None = None, scaled: bool | None = None) -> None:
         """The step has run before, so that optimizers and layers have their state. The state afterwards is `before`.
 
         bindings: the Python state, if the program must do all that the step does. Then arguments may require grad.
+        scaled: the values of the second recording are those of the first, a little smaller; False: others, with OtherValues
+        if the step raises an error for these; None: others, then smaller ones.
         """
         self.step = step
         self.arguments = arguments
@@ -50,7 +56,7 @@ class Recorded:
             self.after = before if bindings is None else Snapshot(roots)
             if bindings is not None:
                 before.restore()
-            two = self._record_others(one, before, leaves)
+            two = self._record_others(one, before, leaves, scaled)
         finally:
             before.restore()
         fresh = compare(one, two)
@@ -106,24 +112,26 @@ class Recorded:
         tracer.results = [tracer.operand(t.array) for t in nest.tensors]
         return tracer
 
-    def _record_others(self, one: Tracer, before: Snapshot, leaves: list[Tensor]) -> Tracer:
+    def _record_others(self, one: Tracer, before: Snapshot, leaves: list[Tensor], scaled: bool | None) -> Tracer:
         """Run the step on other arguments, and with other values in what it reads from outside: what it computes from these
         without recorded calls then differs between the recordings. `before` restores them."""
         known = {id(tensor) for tensor, _, _, _ in before.tensors}
-        outside = [array for tensor, array, _ in one.guards.values()
+        outside = [(array, array.copy()) for tensor, array, _ in one.guards.values()
                    if id(tensor) in known and array.dtype.kind == "f" and array.flags.writeable]
-        copies = [array.copy() for array in outside]
-        examples = [perturbed(t.array) for t in self.arguments.tensors]
-        try:
-            for array in outside:
-                array[...] = perturbed(array)
-            return self._record([a.copy() for a in examples], leaves, False)
-        except TraceError:
-            raise
-        except Exception:                            # they are no longer positive definite, say: the same ones, scaled
-            for array, copy in zip(outside, copies, strict=True):
-                array[...] = copy * array.dtype.type(0.97)
-            return self._record(examples, leaves, False)
+        examples = [t.array for t in self.arguments.tensors]
+        if not scaled:
+            try:
+                for array, copy in outside:
+                    array[...] = perturbed(copy)
+                return self._record([perturbed(a) for a in examples], leaves, False)
+            except TraceError:
+                raise
+            except Exception as error:               # they are no longer positive definite, say
+                if scaled is False:
+                    raise OtherValues(f"{type(error).__name__}: {error}") from error
+        for array, copy in outside:
+            array[...] = copy * array.dtype.type(0.97)
+        return self._record([a * a.dtype.type(0.97) if a.dtype.kind == "f" else a.copy() for a in examples], leaves, False)
 
     @property
     def busy(self) -> bool:
@@ -161,4 +169,4 @@ def perturbed(array: Array) -> Array:
     return np.asarray(rolled * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else rolled
 
 
-__all__ = ["Recorded"]
+__all__ = ["OtherValues", "Recorded"]

@@ -25,7 +25,7 @@ from .join import Join, Joinable, JoinHook, Joining, ModelHook
 from .memory import MemoryUse
 from .model_state import BufferSync, ModelWatch, broadcast_state
 from .nan_watch import NanWatch
-from .skipping import Skipping
+from .skipping import Recording, Skipping
 from .statistics import Statistics, table
 from .whole_state import WholeState, verify_weights
 
@@ -224,6 +224,12 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         all can.
         """
         return self._sum.before_recording()
+
+    def recording(self) -> Recording | None:
+        """Called by compile() before it records steps with this model on several ranks: a block in which a failure on one
+        rank is one on all. None if the model has no sums of its own.
+        """
+        return None if self._sum.reducer is None else Recording(self._sum.reducer)
 
     @property
     def broadcast_buffers(self) -> bool:

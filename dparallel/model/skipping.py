@@ -15,7 +15,6 @@ from autograd.core.overwrites import overwrite
 
 from ..comm import CollectiveError
 from ..reduction.reducer import StepSkipped
-from ..reduction.weights import SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +37,52 @@ class Step:
 
     def __repr__(self) -> str:
         return f"<step skipped: {self.reason}>" if self.skipped else "<step not skipped>"
+
+
+class Recording:
+    """A model's part in a block in which compile() records steps: if one rank fails there, all do.
+
+    It is the StepGuard of the reducer, whose barriers raise CollectiveError where a failed rank refuses them.
+    """
+
+    def __init__(self, reducer: Reducer) -> None:
+        self.reducer: Reducer = reducer
+        self.level: bool = False                     # whether it failed in a barrier
+
+    def __enter__(self) -> Recording:
+        """Store what the recorded passes change."""
+        reducer, weights = self.reducer, self.reducer.weights
+        self.guarded: bool = reducer.skipping is not None
+        if not self.guarded:
+            reducer.skipping = self
+        self.waiting: tuple[Any, ...] = [*weights.passes], weights.given, weights.scale, weights.waiting_problem
+        return self
+
+    def barrier(self) -> None:
+        """A barrier of all ranks, which all have started the same sums."""
+        self.level = True
+        self.reducer.users_comm.barrier()
+        self.level = False
+
+    def check(self, gradients: list[Any], same: bool) -> None:
+        """Gradients need not be finite."""
+
+    def start_missing_sums(self) -> None:
+        """After a failure, before this rank refuses the others' barrier: start the sums that they may wait for."""
+        if not self.level:
+            self.reducer.match_others()
+
+    def drop(self) -> None:
+        """After a failure on any rank: wait for the pending sums, and drop them and all gradients."""
+        if self.reducer.enabled:
+            self.reducer.drop()
+
+    def __exit__(self, *exception: object) -> None:
+        """Let as many passes wait for their sum as before."""
+        if not self.guarded:
+            self.reducer.skipping = None
+        weights = self.reducer.weights
+        weights.passes[:], weights.given, weights.scale, weights.waiting_problem = self.waiting
 
 
 class Skippable(Protocol):
@@ -130,8 +175,8 @@ class Skipping:
 
     def _start_missing_sums(self) -> None:
         """Start the sums that other ranks may wait for, if this rank stopped inside a summed backward pass."""
-        if self.reducer is not None and self.reducer.state.others_may_wait and self.reducer.transport.can_send_zeros:
-            self.reducer.match(SKIPPED)
+        if self.reducer is not None:
+            self.reducer.match_others()
 
     def _refuse(self, text: str) -> str:
         """Refuse the next barrier. Returns the reason as the other ranks see it, which names all failed ranks."""

@@ -44,7 +44,7 @@ from .shared_parameters import SharedParameters
 from .stats import Stats
 from .transport import AllReduceTransport, HookTransport, ScaledAllReduceTransport, Transport
 from .unused import UnusedParameters
-from .weights import ForwardCall, Weights
+from .weights import SKIPPED, ForwardCall, Weights
 
 EVALUATED = attrgetter("evaluated")
 MSG_TWICE = ("{name} got a second gradient, from a backward pass inside the pass, after its sum over ranks had begun; set "
@@ -533,6 +533,11 @@ class Reducer:
                 self.departure.launch(*weights.factor_and_weight(), True, self._complete, self.state.backward_pass)
         finally:
             self.state.backward_pass = None
+
+    def match_others(self) -> None:
+        """Start the remaining sums of a summed pass in which this rank failed, if the others may wait for them."""
+        if self.state.others_may_wait and self.transport.can_send_zeros:
+            self.match(SKIPPED)
 
     def shadow(self, weight: float) -> None:
         """Take part in a whole pass of the other ranks with gradients of zero, on a rank that has no batch."""

@@ -9,6 +9,9 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
+from autograd.autograd import Function
+from autograd.compile import recorded
+from autograd.compile.recorded import perturbed
 from dparallel import AllReduce, DataParallel
 
 SEED = threading.Lock()              # ranks as threads share the default generator
@@ -122,3 +125,59 @@ def test_a_forward_pass_of_the_model_alone(comm):
     F.cross_entropy(eager(x), y).backward()
     for p, q in zip(model.parameters(), eager.parameters(), strict=True):
         np.testing.assert_array_equal(p.grad.numpy(), q.grad.numpy())
+
+
+@pytest.mark.parametrize("always", [False, True], ids=["other values", "any values"])
+@pytest.mark.parametrize("where", ["before", "inside", "after"])
+def test_one_rank_fails_while_it_records(comm, where, always, monkeypatch):
+    """Before, inside or after the backward pass: the others fail there too, and all record with other values or run eagerly."""
+    here = threading.local()             # of a rank
+
+    def note(array):
+        here.others = True
+        return perturbed(array)
+
+    monkeypatch.setattr(recorded, "perturbed", note)
+
+    def check():
+        if ag.compiler.is_compiling() and comm.rank == comm.size - 1 and (always or getattr(here, "others", False)):
+            here.others = False
+            raise ValueError("not these values")
+
+    class Picky(Function):
+        @staticmethod
+        def forward(ctx, x):
+            if where != "inside":
+                check()
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if where == "inside":
+                check()
+            return g * 1
+
+    def trained(wrap):
+        with SEED:
+            ag.manual_seed(0)
+            net = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 5), nn.Linear(5, 4))
+        model = DataParallel(net, comm=comm, bucket_cap_mb=1e-4)
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+
+        def step(x, y):
+            optimizer.zero_grad()
+            z = model(x)
+            loss = F.cross_entropy(z if where == "after" else Picky.apply(z), y)
+            loss.backward()
+            optimizer.step()
+            return Picky.apply(loss.detach()) if where == "after" else loss.detach()
+
+        run = wrap(step)
+        return [run(x, y).numpy() for x, y in batches(comm.rank, 4)] + state(model), run
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        (wanted, _), (got, run) = trained(lambda f: f), trained(lambda f: ag.compile(f, backend="python"))
+    for a, b in zip(wanted, got, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert bool(run.eager_calls) == always and bool(any(run.programs.values())) != always, run.program()
