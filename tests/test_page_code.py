@@ -1,6 +1,6 @@
 """Each block of Python on the pages of docs runs, in order, one namespace a page; sketches find what they leave out in STAGE.
 
-Blocks that print are compared with what the page says by test_site.py and dparallel/test_testing_pages.py, the tutorial by
+Blocks that print are compared with what the page says by test_site.py and dparallel/test_testing_pages.py, the tutorials by
 test_tutorial.py, the README by launch/test_readme.py, CONTRIBUTING's by test_recipes.py: ELSEWHERE.
 """
 
@@ -22,8 +22,8 @@ from launch.cli import parser
 ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                                                                                  ROOT / "examples/README.md"])}
-ELSEWHERE = {"README.md", "CONTRIBUTING.md", "docs/tutorial.md", "docs/testing.md", "docs/convention.md", "docs/backward.md",
-             "docs/writing_functions.md", "docs/distributed.md", "docs/integrations.md"}
+ELSEWHERE = {"README.md", "CONTRIBUTING.md", *(page for page in PAGES if page.startswith("docs/tutorial")), "docs/testing.md",
+             "docs/convention.md", "docs/backward.md", "docs/writing_functions.md", "docs/distributed.md", "docs/integrations.md"}
 OPTIONS = parser().format_help() + " --once"
 # what a sketch leaves out, small
 STAGE = """

@@ -17,6 +17,10 @@ from launch import mpirun
 from launch.hosts import Host, hosts_of
 
 ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from test_tutorial import differs, steps  # noqa: E402
+
 HOSTS = Path(__file__).with_name("two_hosts.sh")
 LACKING = [name for name in ("ip", "unshare", "ssh", "sshd") if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None]
 
@@ -198,12 +202,12 @@ def test_a_timeline_of_two_hosts(start, tmp_path, killed):
     assert causes[0][0] == 1 and causes[0][1] in ("script", "start"), causes
 
 
-def test_the_last_step_of_the_tutorial(start):
-    """docs/tutorial.md, step 5: the script of step 2, one rank on each of two hosts, ends as it did on one."""
-    page = (ROOT / "docs/tutorial.md").read_text()
-    script = re.search(r"^```python\n# ranks.py\n(.*?)^```", page, re.S | re.M)[1]
-    process = start(script + 'print("on", __import__("socket").gethostname())\n', "-q", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1")
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
-    assert "on dp1" in said and "on dp2" in said, said
-    assert re.search(r"^2 ranks, 32 rows here: loss 0\.\d+, accuracy 0\.9\d\d$", said, re.M), said
+@pytest.mark.parametrize("page, script, arguments", [("tutorial", "ranks.py", []), ("tutorial_hosts", "train.py", ["two"])])
+def test_tutorials(start, tmp_path, page, script, arguments):
+    """The page's command with -H, one rank on each of two hosts: it prints what the page says."""
+    files = {name: text for name, text, _, _ in steps(page) if name}
+    (said,) = [said for _, _, command, said in steps(page) if "-H" in command]
+    text = f"import os, socket, sys\nos.chdir({str(tmp_path)!r})\nsys.argv[1:] = {arguments}\n" + files[script]
+    process = start(text + 'print("on", socket.gethostname())\n', "-q", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1")
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode == 0 and not differs(said + "on dp1\non dp2\n", printed), printed

@@ -13,6 +13,10 @@ import pytest
 from launch import cli, mpirun, slurm
 
 ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from test_tutorial import steps  # noqa: E402
+
 CLUSTER = Path(__file__).with_name("slurm_cluster.sh")
 LACKING = [name for name in ("munged", "slurmctld", "slurmd", "srun", "sbatch") if shutil.which(name) is None]
 
@@ -148,6 +152,17 @@ def test_a_job_that_is_preempted_saves_and_goes_back_to_the_queue(cluster, tmp_p
     assert until(waits), out.read_text()
     cluster("scontrol", "update", f"JobId={job}", "StartTime=now+3")         # not in two minutes; at once, slurmd takes it for the one that ended
     assert seen("finished run 1") and "finished run 0" not in out.read_text(), out.read_text()
+
+
+def test_the_tutorial(cluster, tmp_path):
+    """docs/tutorial_hosts.md, step 3: the batch script that its command prints runs its script."""
+    (text,) = [text for name, text, _, _ in steps("tutorial_hosts") if name == "train.py"]
+    (command,) = [command for _, _, command, _ in steps("tutorial_hosts") if "--print-sbatch" in command]
+    (tmp_path / "train.py").write_text(text)
+    batch = cluster(sys.executable, "-m", "launch", *command.split()[1:])
+    (tmp_path / "job.sh").write_text(batch.replace("exec dprun", f"cd {tmp_path}; exec {sys.executable} -m launch"))
+    cluster("sbatch", "-N2", "-o", tmp_path / "out", tmp_path / "job.sh")
+    assert until(lambda: (tmp_path / "out").exists() and "75 steps, 2 ranks, loss 0.19" in (tmp_path / "out").read_text()), (tmp_path / "out").read_text()
 
 
 LOST = """

@@ -45,8 +45,9 @@ def advice(data: dict[str, Any]) -> list[str]:
                            f"({late[0]['part']}): check what it imports and loads, and from which disk."))
     chosen = [text for _, text in sorted(found, key=lambda item: -item[0])[:3]]
     compute = max(row["compute_ms"] for row in data["per_rank"])
-    rest = [f"The steps are bound by computation, {compute:.2f} of {step:.2f} ms: profile it (autograd.profiler), or use "
-            "more ranks (dprun --predict estimates the gain)." if compute > 0.5 * step else
+    mean = max(row["step_ms"] for row in data["per_rank"])           # as compute is a mean
+    rest = [f"The steps are bound by computation, {compute:.2f} of {mean:.2f} ms: profile it (autograd.profiler), or use "
+            "more ranks (dprun --predict estimates the gain)." if compute > 0.5 * mean else
             "Less than half of a step is computation: more rows a step on each rank use the ranks better.",
             "No rank makes the others wait for long." if not data["causes"] or cost(data["causes"][0]) < MUCH * step
             else "All other causes of waiting are less than 3 % of a step.",
