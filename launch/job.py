@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .hosts import Host, silent
@@ -19,6 +18,7 @@ from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
 from .report import ended, failed, marked, needed_but_gone, over, positions, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
+from .tie import popen
 from .timelines import Recorded
 
 RENEWED = 76                                         # dparallel's: the state is left in memory for another job
@@ -26,7 +26,6 @@ FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 PATIENCE = 1.0                                       # seconds that mpirun has to end a job in which a rank failed
 GRACE = 5.0                                          # seconds between asking mpirun to end a job and ending it
 AFTER_GRACE = 2.0                                    # seconds in which ranks report that their grace is over
-PARENT_DIED = 1                                      # Linux's prctl(PR_SET_PDEATHSIG)
 
 
 class Job:
@@ -77,8 +76,8 @@ class Job:
         """Run to the end. Returns mpirun's exit code, negative for a signal."""
         with self.forwarding():
             try:
-                self.process = subprocess.Popen(
-                    self.line, env={**outer(), **self.changes}, preexec_fn=self.prepare(),
+                self.process = popen(
+                    self.line, self.ending, prepare=self.prepare, env={**outer(), **self.changes},
                     stdin=None if self.spread else subprocess.DEVNULL,       # rank 0 gets it from us
                     start_new_session=True,          # signals reach the job through us, once
                     stdout=self.output[0], stderr=self.output[1],
@@ -93,16 +92,9 @@ class Job:
                 self.kill()
         return code
 
-    def prepare(self) -> Callable[[], object]:
-        """Run first in mpirun's process: it ends with this one if the system supports that, and blocks SIGTERM."""
-        tie, blocked = dies_with_parent(self.ending), {signal.SIGTERM} - {self.ending}
-
-        def call() -> None:
-            if tie is not None:
-                tie()
-            signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
-
-        return call
+    def prepare(self) -> None:
+        """Run first in mpirun's process: block SIGTERM."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM} - {self.ending})
 
     def wait(self, process: subprocess.Popen[bytes]) -> int:
         """Wait for mpirun; end the job at the time limit or when a rank has failed, and by force if it does not end."""
@@ -242,14 +234,6 @@ def children(process: int) -> list[int]:
             if int(parent) == process and state not in "ZX":
                 found.append(pid)
     return found
-
-
-def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | None:
-    """A function for a child, so that it gets a signal when this process is killed; None if the system has none."""
-    if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
-        return None                                  # the system watches the thread, not the process
-    prctl = ctypes.CDLL(None).prctl
-    return lambda: prctl(PARENT_DIED, number)
 
 
 def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:

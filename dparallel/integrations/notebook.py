@@ -32,9 +32,9 @@ from ..comm import RankFailure, launched_size
 from ..comm.environment import environment
 
 if TYPE_CHECKING:
-    from launch.job import dies_with_parent
+    from launch.tie import popen
 else:                                                # dprun.py: ROS 2 has a package launch too
-    from dprun.job import dies_with_parent
+    from dprun.tie import popen
 
 ROOT = str(Path(dprun.__file__).parent)
 # `python -m dprun` would look in the user's folder first
@@ -147,8 +147,8 @@ def briefly(error: Exception, text: str) -> Exception:
 
 def run(line: list[str], changes: dict[str, str]) -> tuple[int, str]:
     """Run a command and show its output as it arrives; returns its exit code and the end of its stderr."""
-    process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env={**environment.without_pytest(), **changes}, preexec_fn=dies_with_parent())
+    process = popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    env={**environment.without_pytest(), **changes})
     queue: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
     readers = [threading.Thread(target=read, args=(name, pipe, queue), daemon=True)
                for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr))]

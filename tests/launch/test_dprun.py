@@ -398,7 +398,7 @@ def test_user_signals_reach_the_ranks(sleeping):
     assert process.wait(90) == 0 and process.stdout.read().count(b"got USR1") == 2
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux's PR_SET_PDEATHSIG")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux's F_SETSIG")
 def test_no_rank_outlives_a_killed_dprun(sleeping):
     process, pids = sleeping()
     process.kill()

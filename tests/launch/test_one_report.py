@@ -109,6 +109,21 @@ def test_messages_are_found_in_pieces_and_other_text_passes(monkeypatch):
     assert Messages().death({}) == {}
 
 
+@pytest.mark.parametrize("line, held", [
+    ("[dp1:22093] plm:ssh: Warning: setpgid(22097,22097) failed in parent with errno=Permission denied(13)", True),
+    ("[dp1:22093] plm:rsh: Warning: setpgid(22097,22097) failed in child with errno=Permission denied(13)", True),
+    ("[dp1:22093] *** Process received signal ***", True), ("[warn] Epoll MOD(1) on fd 20 failed.", True),
+    ("[mpiexec@dp1] match_arg (lib/utils/args.c:163): unrecognized argument", True), ("[proxy:0@dp1] HYD_pmcd: read error", True),
+    ("Abort(7) on node 1 (rank 1 in comm 0): application called MPI_Abort", True),
+    ("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)", True),
+    ("[dp1:22093] my own words", False), ("plm:ssh: Warning: said by the user", False), ("see [a:1] *** and [b:2] plm:ssh: Warning: x", False)])
+def test_lines_of_the_launcher_are_held_back_and_those_of_the_user_pass(monkeypatch, line, held):
+    said, messages = passed(monkeypatch, ["before\n", f"{line}\n", "after\n"])
+    assert said == ("before\nafter\n" if held else f"before\n{line}\nafter\n")
+    assert messages.text() == (f"{line}\n" if held else "")
+    assert passed(monkeypatch, [f"{line}\n"], verbose=True)[0] == f"{line}\n"
+
+
 OPTIONS = re.compile(r"^  (-[\w-]+)", re.M)
 
 

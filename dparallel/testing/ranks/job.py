@@ -26,9 +26,9 @@ import dprun
 from ...comm.environment import RANKS_JOB, environment
 
 if TYPE_CHECKING:
-    from launch.job import dies_with_parent
+    from launch.tie import popen
 else:                                                # dprun.py: ROS 2 has a package launch too
-    from dprun.job import dies_with_parent
+    from dprun.tie import popen
 
 START_SECONDS = 120.0                        # the limit in seconds until the first test begins
 FAILURE_SECONDS = 1.0                       # seconds that other ranks get after one has failed
@@ -72,11 +72,10 @@ class RankJob:
             "names": [test.name for test in tests], "paths": list(dict.fromkeys(test.path for test in tests)),
             "limits": [test.limit for test in tests]}))
         self.output: BinaryIO = open(self.folder / "output", "wb")   # noqa: SIM115  # of the ranks, uncaptured
-        self.process: subprocess.Popen[bytes] = subprocess.Popen(
+        self.process: subprocess.Popen[bytes] = popen(
             [sys.executable, "-c", DPRUN, "-q", "-n", str(size), "--threads", "1", "-m", "pytest", *_arguments(config)],
             cwd=config.invocation_params.dir, env={**environment.without_pytest(), RANKS_JOB: str(self.folder)},
-            stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True,
-            preexec_fn=dies_with_parent())
+            stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
 
     def number(self, name: str) -> int:
         """The number of a test that can be requested next; -1 if it can't."""
