@@ -23,7 +23,8 @@ ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                                                                                  ROOT / "examples/README.md"])}
 ELSEWHERE = {"README.md", "CONTRIBUTING.md", *(page for page in PAGES if page.startswith("docs/tutorial")), "docs/testing.md",
-             "docs/convention.md", "docs/backward.md", "docs/writing_functions.md", "docs/distributed.md", "docs/integrations.md"}
+             "docs/convention.md", "docs/backward.md", "docs/writing_functions.md", "docs/distributed.md", "docs/integrations.md",
+             "docs/porting.md"}
 OPTIONS = parser().format_help() + " --once"
 # what a sketch leaves out, small
 STAGE = """
