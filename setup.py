@@ -172,6 +172,7 @@ def readme():
     """README.md for an index's page: with addresses in the place of links to files, which would lead nowhere there."""
     source = re.search(r'^Source = "(.*)"', (Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8"), re.M)[1]
     text = (Path(__file__).parent / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"!\[(.*?)\]\((?!https?:)", rf"![\1]({source}/raw/main/", text)
     return re.sub(r"\]\((?!https?:|#)", f"]({source}/blob/main/", text)
 
 

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import sys
+import tokenize
 import types
 from pathlib import Path
 
@@ -108,6 +109,16 @@ def test_the_code_of_the_page_runs(page, tmp_path, monkeypatch):
             continue
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(block, f"{page}, block {number}", "exec"), names)
+
+
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if "```python" in text])
+def test_code_is_as_wide_as_a_page_of_the_site(page):
+    """80 columns; comments above their lines, not at the right. tests/site/look.py measures pages in a browser."""
+    for block in re.findall(r"^```python\n(.*?)^```", PAGES[page], re.S | re.M):
+        assert max(map(len, block.splitlines())) <= 80, max(block.splitlines(), key=len)
+        with contextlib.suppress(tokenize.TokenError, SyntaxError):  # a sketch
+            for token in tokenize.generate_tokens(io.StringIO(block).readline):
+                assert token.type != tokenize.COMMENT or not token.line[:token.start[1]].strip(), token.line
 
 
 def commands(text):

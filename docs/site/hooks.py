@@ -1,19 +1,25 @@
 """What MkDocs calls: which pages there are, links between them, the reference, and that no public name is without a place.
 
-Pages are docs/**/*.md as they are, the four pages at the top of the repository, and the reference (reference.py). The order
-of pages is that of docs/README.md. Links are written for the repository; here they are turned to the site's pages, and
-those to sources to copies of them.
+Pages are docs/**/*.md as they are, pages of other folders (TOP), and the reference (reference.py). The first page, home.md,
+has parts of README.md. The order of pages is that of docs/README.md. Links are written for the repository; here they are
+turned to the site's pages, and those to sources to copies of them.
+
+`mkdocs serve` rebuilds only the page that was edited. For this, pages that are not in docs are written to build/pages when
+they change: MkDocs compares times of files.
 """
 
 from __future__ import annotations
 
 import builtins
+import importlib
 import os.path
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File, Files
@@ -26,7 +32,7 @@ ROOT = Path(__file__).parent.parent.parent
 log = get_plugin_logger("dparallel")
 # page in the repository: in the site, where it lies elsewhere
 TOP = {
-    "README.md": "index.md",
+    "docs/site/home.md": "index.md",
     "docs/README.md": "pages.md",
     "ARCHITECTURE.md": "architecture.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -42,8 +48,8 @@ class Site:
     """What the hooks share while one site is built."""
 
     def __init__(self) -> None:
-        self.reference = reference.Reference()
-        self.pages = dict(TOP)  # repository path: the site's
+        self.reference = reference.whole()
+        self.pages = {**TOP, "README.md": "index.md"}  # repository path: the site's
         self.sources: set[str] = set()  # files of the repository that pages link to
 
     def uri(self, path: str) -> str | None:
@@ -75,13 +81,25 @@ class Site:
 
 def on_startup(command: str, dirty: bool) -> None:
     """The folder that mkdocstrings reads: it takes note of folders that are there, before on_config()."""
-    (ROOT / "build/reference").mkdir(parents=True, exist_ok=True)
+    reference.FOLDER.mkdir(parents=True, exist_ok=True)
+
+
+def on_serve(server: Any, config: MkDocsConfig, builder: Any) -> Any:
+    """A change rebuilds only pages that have changed; without strict, as MkDocs warns of such builds."""
+
+    def rebuild() -> None:
+        changed = load_config(config.config_file_path, site_dir=config.site_dir, strict=False)
+        changed.site_url = config.site_url
+        build(changed, serve_url=config.site_url, dirty=True)
+
+    server.builder = rebuild
+    return server
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The order of pages, and the modules that mkdocstrings reads."""
     config.extra["site"] = site = Site()
-    site.reference.write(ROOT / "build/reference")
+    config.plugins["material/search"].is_dirty = True  # keeps what is known of pages that are not rebuilt
     nav: list[Any] = [{"Home": "index.md"}]
     for part in re.split(r"^## ", (ROOT / "docs/README.md").read_text(), flags=re.M)[1:]:
         links = [os.path.normpath(f"docs/{target}") for target in re.findall(r"^- \[.*?\]\((.*?)\)", part, flags=re.M)]
@@ -104,21 +122,38 @@ def title_of(path: str) -> str:
     return re.search(r"^# (.*)$", (ROOT / path).read_text(), flags=re.M)[1].replace("`", "")
 
 
+def home(site: Site) -> str:
+    """The first page: home.md, with the version and sections of README.md."""
+    parts = dict(re.findall(r"^##? (.*)\n\n((?:(?!## ).*\n)+)", (ROOT / "README.md").read_text(), flags=re.M))
+    parts = {title: site.turned(text, "README.md").strip() for title, text in parts.items()}
+    parts["version"] = importlib.import_module("autograd").__version__
+    text = site.turned((ROOT / "docs/site/home.md").read_text(), "docs/site/home.md")
+    return re.sub(r"\{\{ (.*?) \}\}", lambda match: parts[match[1]], text)
+
+
+def written(uri: str, text: str, config: MkDocsConfig) -> File:
+    """A page that is not in docs, as a file in build/pages."""
+    path = ROOT / "build/pages" / uri
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return File(uri, str(ROOT / "build/pages"), config.site_dir, config.use_directory_urls)
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """The pages that do not lie in docs, and the sources that pages link to."""
     site = config.extra["site"]
     files.remove(files.get_file_from_path("README.md"))
-    for path, uri in TOP.items():
-        files.append(File.generated(config, uri, content=site.turned((ROOT / path).read_text(), path)))
+    texts = {uri: site.turned((ROOT / path).read_text(), path) for path, uri in TOP.items()}
+    texts["index.md"] = home(site)
     for file in files.documentation_pages():
-        if file.src_uri not in TOP.values():
+        if not file.inclusion.is_excluded():
             site.turned((ROOT / "docs" / file.src_uri).read_text(), f"docs/{file.src_uri}")
-    for path in sorted(site.sources):
-        files.append(File.generated(config, f"source/{path}", content=(ROOT / path).read_text()))
-    for name in site.reference.pages:
-        files.append(File.generated(config, f"reference/{name}.md", content=site.reference.markdown(name)))
-    files.append(File.generated(config, "reference/index.md", content=site.reference.index()))
-    files.append(File.generated(config, "reference/dprun.md", content=reference.command()))
+    texts |= {f"source/{path}": (ROOT / path).read_text() for path in sorted(site.sources)}
+    texts |= {f"reference/{name}.md": site.reference.markdown(name) for name in site.reference.pages}
+    texts |= {"reference/index.md": site.reference.index(), "reference/dprun.md": reference.command()}
+    for uri, text in texts.items():
+        files.append(written(uri, text, config))
     return files
 
 

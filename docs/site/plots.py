@@ -139,6 +139,28 @@ def one_to_two() -> str:
     return plot.svg()
 
 
+def ddp() -> str:
+    """A step of DataParallel on two ranks over one of PyTorch's DistributedDataParallel."""
+    rows = [row for table in tables("benchmarks.md", "AMD, AVX-512") for row in table if row[0].endswith("2 ranks")]
+    plot = Plot("A training step on two ranks, relative to DDP's")
+    top, marks = plot.y, []
+    for row in rows:
+        plot.y += 18
+        words = f"{row[0].partition(', 2 ranks')[0]}: {row[1]} ms; DDP {row[2]} ms"
+        plot.text(LEFT, plot.y, words)
+        plot.y += 10
+        marks.append((plot.y, numbers(row[3])[0], *numbers(row[4])))
+    plot.y += 8
+    body, plot.parts = plot.parts, []
+    place = scale(plot, 0, 1, [0, 0.25, 0.5, 0.75, 1], "time relative to PyTorch's DDP on gloo, with 10 to 90 %", top)
+    plot.parts += body
+    for y, value, low, high in marks:
+        plot.bar(place(0), y - 4, place(value) - place(0), 8, COLORS[0] + "66")
+        plot.line(place(low), y, place(high), y, COLORS[0], 2)
+        plot.dot(place(value), y, COLORS[0], 3.5)
+    return plot.svg()
+
+
 def predicted() -> str:
     """Predicted steps over measured ones, in logarithms."""
     _, *rows = csv.reader((DOCS / "site/predicted.csv").read_text().splitlines())
@@ -171,7 +193,7 @@ def predicted() -> str:
     return plot.svg()
 
 
-PLOTS = {"one_to_two": one_to_two, "predicted": predicted}
+PLOTS = {"ddp": ddp, "one_to_two": one_to_two, "predicted": predicted}
 
 if __name__ == "__main__":
     for name, draw in PLOTS.items():

@@ -28,7 +28,10 @@ from typing import Any
 
 from written import Written, plain
 
+from tools.operations import title as title_of_family
+
 ROOT = Path(__file__).parent.parent.parent
+FOLDER = ROOT / "build/reference"                         # what mkdocstrings reads
 HIDDEN = {"Any", "TYPE_CHECKING", "annotations"}
 
 
@@ -119,9 +122,8 @@ class Reference:
             folder, homes = chosen, vars(module)["HOMES"]
             for home in dict.fromkeys(home for home in homes.values() if home == folder or home.startswith(f"{folder}.")):
                 text = first_line(importlib.import_module(f"autograd.{home}"))
-                heading = text.partition(":")[0].rstrip(".")
-                heading = heading if len(heading) < 50 else home.rpartition(".")[2].replace("_", " ").capitalize()
-                yield self.claimed(name, heading, text, [n for n, where in homes.items() if where == home])
+                names = [n for n, where in homes.items() if where == home]
+                yield self.claimed(name, title_of_family(home.removeprefix("ops.")), text, names)
             return
         names = chosen.split() or [
             n for n in public_names(module) if f"{name}.{n}" not in self.described and not inner_module(module, n)
@@ -233,6 +235,15 @@ class Reference:
             path.write_text(text)
 
 
+@cache
+def whole() -> Reference:
+    """The reference of this process, written for mkdocstrings."""
+    found = Reference()
+    found.write(FOLDER)
+    return found
+
+
+@cache
 def command() -> str:
     """The page of dprun: what its help says."""
     done = subprocess.run(
