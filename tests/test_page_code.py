@@ -121,6 +121,13 @@ def test_code_is_as_wide_as_a_page_of_the_site(page):
                 assert token.type != tokenize.COMMENT or not token.line[:token.start[1]].strip(), token.line
 
 
+def test_drawings_are_as_wide_as_a_page_of_the_site():
+    drawings = [block for text in PAGES.values() for block in re.findall(r"^```text\n(.*?)^```", text, re.S | re.M) if re.search(r"[│└─]|  \| ", block)]
+    assert len(drawings) > 4
+    for drawing in drawings:
+        assert max(map(len, drawing.splitlines())) <= 96, max(drawing.splitlines(), key=len)
+
+
 def commands(text):
     """Lines, and code spans, that start dprun."""
     outside = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)

@@ -264,6 +264,7 @@ def markdown_of(text: str) -> str:
             while k < len(lines) and lines[k].strip():
                 block.append(lines[k][depth:] if lines[k][:depth].isspace() or not depth else lines[k].lstrip())
                 k += 1
+            block = [row for line in block for row in comment_above(line)]
             pad = " " * depth if in_section else ""
             if out and out[-1].strip() and not SECTION.fullmatch(out[-1].strip()):
                 out.append("")
@@ -281,6 +282,15 @@ def markdown_of(text: str) -> str:
             out.append(" " * depth + plain(line.lstrip()) if re.match(r"\s*[-*] ", line) else plain(line.lstrip()))
         k += 1
     return "\n".join(out).strip()
+
+
+def comment_above(line: str) -> list[str]:
+    """A line of an example that is too wide for a page, with its comment above it."""
+    code, mark, comment = line.rpartition("  # ")
+    if len(line) <= 80 or not mark:
+        return [line]
+    start = re.match(r"(?:>>>|\.\.\.)? *", code)[0]
+    return [f"{start}# {comment}", code.rstrip()]
 
 
 def escaped_start(line: str) -> str:

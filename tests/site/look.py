@@ -1,10 +1,11 @@
 """Looks at the built site as a reader's browser does: `python tests/site/look.py build/site` (`make site`). Exit code 0: all is well.
 
-Every page is opened in a frame of a phone's width (360 pixels) and of a desk's, in light and dark colours, by headless Chromium
-(Debian: apt install chromium); without it nothing is looked at but the links. Looked for:
+Every page is opened in a frame of a phone's width (390 pixels) and of a laptop's (1366), in light and dark colours, by headless
+Chromium (Debian: apt install chromium); without it nothing is looked at but the links. Names of pages after the folder restrict
+what is opened: `python tests/site/look.py build/site index.html`. Looked for:
 
 - links and pictures that lead nowhere, and places in pages that are not there;
-- pages that are wider than the screen; errors and warnings on the console; requests that leave the site;
+- pages that are wider than the screen; code and tables of which a part is only to be seen by scrolling sideways; errors and warnings on the console; requests that leave the site;
 - text and ground of too little contrast;
 - the search: it must find DataParallel, and lead to it; the first word of each page in docs/site/words.txt must lead to that page.
 """
@@ -62,14 +63,18 @@ function wide(doc, width) {
   }
   return names.slice(0, 3);
 }
+function cut(doc) {
+  return [...doc.querySelectorAll("article pre > code, article .md-typeset__scrollwrap")].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
+    .map(e => `${e.scrollWidth} pixels in ${e.clientWidth}: ` + e.textContent.trim().slice(0, 60).replace(/\\s+/g, " "));
+}
 async function look(path) {
   const found = {};
-  for (const width of [360, 1200]) {
+  for (const width of [390, 1366]) {
     const frame = await open(path, width), doc = frame.contentDocument, view = frame.contentWindow;
-    await wait(width == 360 ? 150 : 50);
+    await wait(width == 390 ? 150 : 50);
     const root = doc.documentElement;
     found[width] = {wide: root.scrollWidth > view.innerWidth ? [root.scrollWidth + " pixels", ...wide(doc, width)] : [],
-                    said: view.said, left: view.performance.getEntriesByType("resource").map(e => e.name).filter(u => !u.startsWith(location.origin) && !u.startsWith("data:") && !u.startsWith("blob:")),
+                    cut: cut(doc), said: view.said, left: view.performance.getEntriesByType("resource").map(e => e.name).filter(u => !u.startsWith(location.origin) && !u.startsWith("data:") && !u.startsWith("blob:")),
                     title: doc.title, unloaded: [...doc.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)};
     if (doc.querySelector("article p, article li, article h1")) found[width].contrast = ["default", "slate"].map(s => contrast(doc, s));
     frame.remove();
@@ -77,7 +82,7 @@ async function look(path) {
   return found;
 }
 async function search(words) {
-  const frame = await open("index.html", 360), doc = frame.contentDocument;
+  const frame = await open("index.html", 390), doc = frame.contentDocument;
   const input = doc.querySelector("input[data-md-component=search-query]");
   doc.querySelector("#__search").checked = true;
   input.focus(); input.value = words;
@@ -91,7 +96,7 @@ async function search(words) {
   return [];
 }
 async function toggle() {
-  const frame = await open("index.html", 1200), doc = frame.contentDocument, seen = [];
+  const frame = await open("index.html", 1366), doc = frame.contentDocument, seen = [];
   for (let k = 0; k < 2; k++) {
     [...doc.querySelectorAll("label[for^=__palette]")].find(e => !e.hidden).click();
     await wait(100); seen.push(doc.body.getAttribute("data-md-color-scheme"));
@@ -178,7 +183,7 @@ def browse(site: Path, pages: list[str], chromium: str) -> dict:
                 "--no-first-run",
                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
                 f"--user-data-dir={folder}",
-                "--window-size=1300,900",
+                "--window-size=1400,900",
                 "--remote-debugging-port=0",
                 f"http://127.0.0.1:{server.server_port}/__look__.html",
             ],
@@ -204,6 +209,7 @@ def judged(seen: dict) -> list[str]:
             continue
         for width, view in found.items():
             wrong += [f"{page}: wider than {width} pixels: {', '.join(view['wide'])}"] * bool(view["wide"])
+            wrong += [f"{page}: cut at {width} pixels: {words}" for words in view["cut"]]
             wrong += [f"{page}, {width} pixels: {words}" for words in view["said"]]
             wrong += [f"{page}: asks for {url}" for url in view["left"]] + [
                 f"{page}: no picture {url}" for url in view["unloaded"]
@@ -221,10 +227,11 @@ def judged(seen: dict) -> list[str]:
     return wrong
 
 
-def main(folder: str) -> int:
+def main(folder: str, *only: str) -> int:
     """Look at the site in this folder; the exit code."""
     site = Path(folder).resolve()
     pages = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html")) if path.name != "404.html"]
+    pages = [page for page in pages if not only or page in only]
     if not pages:
         print(f"{folder}: no pages; make docs")
         return 2
