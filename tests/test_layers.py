@@ -21,8 +21,8 @@ ORDER = {
         amp tensor_api compat signal
         transforms nn linalg
         observe optim serialization distributions
-        compile jit
-        cuda cpu utils integrations""",
+        compile
+        cuda cpu utils integrations jit""",
     "dparallel": """
         same_modules
         autograd

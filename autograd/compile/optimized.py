@@ -23,10 +23,10 @@ class Optimized:
         return optimized, (self._orig_mod, self._compiled.settings)
 
 
-def optimized(module: Any, settings: Settings) -> Any:
+def optimized(module: Any, settings: Settings, base: type[Optimized] = Optimized) -> Any:
     """The module with a compiled forward. Both have one __dict__: parameters, hooks, `training`, names in state_dict()."""
     cls = type(module)
-    made: Any = type(cls.__name__, (Optimized, cls), {
+    made: Any = type(cls.__name__, (base, cls), {
         "__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, "_orig_mod": module,
         "_compiled": staticmethod(Compiled(module.forward, settings))})
     wrapper = object.__new__(made)

@@ -66,7 +66,7 @@ class Recorded:
             if two.late:
                 raise TraceError(two.late)
             two.test_early()
-        self.returned = two.returned
+        self.returned, self.graph = two.returned, two.graph
         self.guarded = [guard for key, guard in two.guards.items() if one.guards.get(key, (0, 0))[1] is guard[1]]
         self.text = [(call.label, call.line) for call in two.calls if not call.optional]
         self._recording = two, fresh
@@ -87,7 +87,9 @@ class Recorded:
 
     def _run_step(self, tracer: Tracer, inputs: list[Tensor]) -> Any:
         """Run the step while a tracer records it. Returns what the program shall return."""
-        return self.step(*self.arguments.unflatten(inputs))
+        returned = self.step(*self.arguments.unflatten(inputs))
+        tracer.end_graph(Nest(returned).tensors)
+        return returned
 
     def _record(self, arrays: list[Array], leaves: list[Tensor], examples: bool) -> Tracer:
         """Run the step, which reaches these leaves, on these arrays, the examples or others, and return its recording."""
@@ -99,6 +101,7 @@ class Recorded:
         inputs = [result(a) for a in arrays]
         for x, given in zip(inputs, self.arguments.tensors, strict=True):
             x.tracked = given.tracked & GRAD
+        tracer.begin_graph(inputs)
         with tracer:
             returned = self._run_step(tracer, inputs)
             tracer.gradients.record_unseen()

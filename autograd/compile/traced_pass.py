@@ -88,7 +88,7 @@ class TracedPass(BackwardPass):
             self.started.add(counter)
             self.tracer.calls.append(effect(Call(start_counter, (Constant(leaf.variable),), label="start_counter")))
             self.tracer.gradients.rescan()             # the reducer has set aside gradients that it averages separately
-        self.tracer.gradients.deliver(leaf.variable, g)
+        self.tracer.deliver(leaf.variable, g)
 
     def count(self, variable: Any) -> None:
         """Notify the counter of a leaf, now and in replays."""

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.interceptors import Interceptor, install, remove
+from ..core.interceptors import install, remove
 from ..core.modes import modes
-from .backward import Backward
+from .applied import Applied
 from .calls import Call, Value, user_line
-from .effects import Effects
 from .gradients import Gradients
 from .nests import Nest
 
 
-class Tracer(Backward, Effects, Interceptor):
+class Tracer(Applied):
     """Records the calls of one thread from `with tracer:` on."""
 
     sees_calls = True

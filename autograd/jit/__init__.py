@@ -1,25 +1,17 @@
-"""TorchScript's decorators, without effect: `script` returns its argument.
+"""TorchScript's names: `trace` records a function and shows its graph; `script` and the decorators return their argument.
 
-That is what PyTorch promises too, a scripted function computes what its Python does. Recording a run (`trace`) and files of
-compiled models (`save`, `load`) are refused.
+That is what PyTorch promises too: a scripted function computes what its Python does. Files of compiled models (`save`,
+`load`) are refused.
 
-May import: base, nn. Read first: this page."""
+May import: base, compile, core, nn, spans. Read first: traced.py."""
 
 import builtins
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from ..base import docstrings as _docstrings
-from ..nn.module import Module
 from . import annotations
-
-
-class ScriptModule(Module):
-    """For isinstance() and as a base class; script() never makes one."""
-
-
-class ScriptFunction:
-    """For isinstance(); script() never makes one."""
+from .traced import ScriptFunction, ScriptModule, TopLevelTracedModule, trace, tracing
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
@@ -49,8 +41,8 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """False: jit.trace() does not record a program here."""
-    return False
+    """Whether this thread runs a function to trace it, or calls a traced one."""
+    return tracing.depth > 0
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
@@ -63,8 +55,8 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return builtins.isinstance(obj, target_type)
 
 
-MSG_REFUSED = ("jit.{name}(): there is no compiler. compile(model) and jit.script(model) return the model itself; "
-               "trace_step() records a step and replays it; save(model.state_dict(), file) writes a file")
+MSG_REFUSED = ("jit.{name}(): there are no files of programs, and one program for each function. compile(model) and "
+               "jit.trace(model, inputs) record a model; save(model.state_dict(), file) writes a file")
 
 
 def _refused(name: str) -> Callable[..., Any]:
@@ -72,7 +64,7 @@ def _refused(name: str) -> Callable[..., Any]:
         raise NotImplementedError(MSG_REFUSED.format(name=name))
 
     refused.__name__ = name
-    refused.__doc__ = f"""Refused: there is no compiler.
+    refused.__doc__ = f"""Refused: there are no files of programs.
 
     Raises:
         NotImplementedError: always.
@@ -81,20 +73,19 @@ def _refused(name: str) -> Callable[..., Any]:
         >>> ag.jit.{name}(ag.nn.Linear(1, 1))
         Traceback (most recent call last):
             ...
-        NotImplementedError: jit.{name}(): there is no compiler. compile(model) and jit.script(model) return ...
+        NotImplementedError: jit.{name}(): there are no files of programs, and one program for each function. ...
     """
     return refused
 
 
-trace: Callable[..., NoReturn] = _refused("trace")
 trace_module: Callable[..., NoReturn] = _refused("trace_module")
 freeze: Callable[..., NoReturn] = _refused("freeze")
 load: Callable[..., NoReturn] = _refused("load")
 save: Callable[..., NoReturn] = _refused("save")
 optimize_for_inference: Callable[..., NoReturn] = _refused("optimize_for_inference")
 
-__all__ = ["Final", "ScriptFunction", "ScriptModule", "annotate", "annotations", "export", "freeze", "ignore", "interface",
-           "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script",
-           "script_if_tracing", "script_method", "trace", "trace_module", "unused"]
+__all__ = ["Final", "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "annotate", "annotations", "export", "freeze",
+           "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save",
+           "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused"]
 
 _docstrings.complete(globals(), "compat", "jit.")

@@ -17,7 +17,7 @@ REDUCTIONS = ("Sum", "Mean", "Extreme")              # operations whose ctx.shap
 
 
 def draw(y: Tensor | Iterable[Tensor] | Callable[[], Any], params: Any = None, format: str = "text") -> Drawing:
-    """The graph behind y (a Tensor or several), from y down to the leaves.
+    """The graph behind y (a Tensor or several), from y down to the leaves; or the operations of what jit.trace() returned.
 
     params: names of leaves, as a dict, pairs (name, tensor), or a Module. format="text": a node's one input stands below
     it, several as a list with dashes; "(above, #1)" is the node marked #1. Shapes are shown where nodes tell them.
@@ -28,6 +28,10 @@ def draw(y: Tensor | Iterable[Tensor] | Callable[[], Any], params: Any = None, f
     tensors, of the one in which each was made."""
     if format not in ("text", "dot"):
         raise ValueError(f"format must be 'text' or 'dot', not {format!r}; draw(...).save() writes pictures")
+    traced: Any = getattr(y, "graph", y)             # what jit.trace() returned, or its graph
+    if hasattr(traced, "drawable"):
+        shown, boxes, labels, names = traced.drawable()
+        return drawing_of(shown, boxes, labels, names, None, "", format)
     names, made_in = leaf_names(params), None
     if hasattr(y, "named_parameters"):
         raise TypeError(f"draw() takes Tensors, not {type(y).__name__}: draw(lambda: model(x), model)")
@@ -42,8 +46,13 @@ def draw(y: Tensor | Iterable[Tensor] | Callable[[], Any], params: Any = None, f
     nodes = visited(roots)
     shapes = known_shapes(nodes, {out.edge: out.shape for out in outputs if out.edge is not None})
     labels = {id(node): label(node, shapes, names) for node in nodes}
-    owners = Owners(nodes, names, getattr(params, "_get_name", lambda: "")(), made_in)
-    dot = as_dot(outputs, nodes, labels, owners)
+    return drawing_of(outputs, nodes, labels, names, made_in, getattr(params, "_get_name", lambda: "")(), format)
+
+
+def drawing_of(outputs: list[Any], nodes: list[Any], labels: dict[int, str], names: dict[int, str], made_in: Any, top: str,
+               format: str) -> Drawing:
+    """The drawing of these nodes. names: of leaves; made_in, top: see Owners."""
+    dot = as_dot(outputs, nodes, labels, Owners(nodes, names, top, made_in))
     return Drawing(as_text(outputs, nodes, labels) if format == "text" else dot, dot, len(nodes))
 
 
@@ -114,10 +123,9 @@ def label(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]], names: dic
 def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) -> str:
     """One line per node; a node with several uses is shown at its first use."""
     several = {id(node): 0 for node in nodes}
-    for node in nodes:
-        for edge in node.edges:
-            if edge is not None:
-                several[id(edge[0])] += 1
+    for edge in [*(out.edge for out in outputs), *(edge for node in nodes for edge in node.edges)]:
+        if edge is not None:
+            several[id(edge[0])] += 1
     numbers: dict[int, int] = {}
     lines = [f"(no graph) {list(out.shape)}" for out in outputs if out.edge is None]
     stack: list[tuple[Node, int, str]] = [(out.edge[0], 0, "") for out in reversed(outputs) if out.edge is not None]

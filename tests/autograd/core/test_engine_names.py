@@ -218,7 +218,7 @@ def test_nodes_by_the_names_of_torch_c():
 
 
 def test_jit_names_compile():
-    for name in ("trace", "trace_module", "freeze", "optimize_for_inference"):
+    for name in ("trace_module", "freeze", "optimize_for_inference"):
         with pytest.raises(NotImplementedError, match=rf"jit\.{name}\(\).*compile\(model\)"):
             getattr(ag.jit, name)(ag.nn.Linear(1, 1), ag.ones(1))
 
