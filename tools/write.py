@@ -1,9 +1,10 @@
-"""Writes what a program can write: docstrings of operations, stub files, where each operation is, docs/operations.md.
+"""Writes what a program can write: docstrings, stub files, where each operation is, docs/operations.md, line numbers.
 
     python -m tools.write [--check]
 
 Installing runs it: wheels, editable installs (setup.py). Run it again after adding a public name, or changing a signature or
-a docstring. git has none of these files. --check: name files that differ and what docstrings lack, and write nothing.
+a docstring. git has none of these files but docs/backward.md, of which only the line numbers are written. --check: name files that
+differ and what docstrings lack, and write nothing.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ def doors(stubs: list[Path]) -> dict[Path, str]:
 def files() -> tuple[dict[Path, str], list[str]]:
     """All files with their texts, and what the docstrings lack."""
     bare_autograd()
-    from . import docstrings, operations, sections, stubs
+    from . import docstrings, lines, operations, sections, stubs
     made, lacking = docstrings.files()
     ours, unused = sections.files()
     pyi = stubs.files()
-    return {**families(), **made, **ours, **pyi, **operations.files(), **doors(list(pyi))}, lacking + unused
+    return {**families(), **made, **ours, **pyi, **operations.files(), **lines.files(), **doors(list(pyi))}, lacking + unused
 
 
 def replace(path: Path, text: str) -> None:

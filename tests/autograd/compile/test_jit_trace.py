@@ -223,7 +223,7 @@ def test_arguments():
         for use in (pickle.dumps, copy.deepcopy, lambda t: t.save("file")):
             with pytest.raises(NotImplementedError):
                 use(thing)
-    theirs = {name for name in torch.jit.trace.__code__.co_varnames[:torch.jit.trace.__code__.co_argcount]}
+    theirs = set(torch.jit.trace.__code__.co_varnames[:torch.jit.trace.__code__.co_argcount])
     code = ag.jit.trace.__code__
     assert set(code.co_varnames[:code.co_argcount]) == theirs
 
