@@ -23,7 +23,8 @@ class Attempt:
     def __init__(self, tracer: Values, writes: bool = False) -> None:
         self.tracer = tracer
         self.apart: bool = tracer.apart
-        self.writes: bool = writes                   # the rule may write to values of the step
+        self.writes: bool = writes                   # the rule may write to values of the step,
+        self.observed: list[Array] = []              # or to these
         self.copies: dict[Any, Any] = tracer.copies  # of functions, instrumented
         self.calls: list[Call] = []
         self.values: list[Value] = []                # results of the calls, and views of them
@@ -59,11 +60,10 @@ class Attempt:
             self._by_location.pop(location(value.array), None)
         del self.calls[calls:], self.values[values:]
 
-    def append(self, call: Call, made: Array | None) -> None:
-        """Add a call of the rule; `made` is its result, None if it wrote to an argument."""
+    def append(self, call: Call, *made: Array | None) -> None:
+        """Add a call of the rule; `made` are its results, None if it wrote to an argument."""
         self.calls.append(call)
-        if made is not None:
-            call.outs = [self._value(made, call)]
+        call.outs = [self._value(array, call) for array in made if array is not None]
 
     def _value(self, array: Array, maker: Call | None) -> Value:
         value = self._by_location[location(array)] = Value(-1, array, maker)
@@ -72,7 +72,7 @@ class Attempt:
 
     def owns(self, value: Any) -> bool:
         """Whether the rule may write to a Value: one of its own, not one of the step's."""
-        return isinstance(value, Value) and (value.number < 0 or self.writes)
+        return isinstance(value, Value) and (value.number < 0 or self.writes or any(value.array is a for a in self.observed))
 
     def is_known(self, x: object) -> bool:
         """Whether x is an array that has a value, see lookup(); or a constant of a rule that is taken apart."""
@@ -88,7 +88,7 @@ class Attempt:
         if self.apart and not plain.size:
             return self.matches(plain, expected)
         value = self._by_location.get(location(plain))
-        if self.apart and value is None:
+        if self.apart and (value is None or value.maker is None):
             base = next((v for v in self.values if v.maker is not None and root_of(v.array) is root_of(plain)), None)
             value = None if base is None else self._value(plain, base.maker)
         return value is not None and value.maker is not None and self.matches(plain, expected)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base.plugins import plugin_packages
-from ..base.types import Array
+from ..base.types import Array, DTypeLike
+from ..kernels.blocks import owns_memory
+from ..kernels.halves import converted
 
 Location = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]]
 OWN = "autograd"
@@ -91,8 +93,8 @@ def user_line(frame: Any = None) -> str:
 
 
 def root_of(array: Array) -> Array:
-    """The array that owns the memory of this one: the end of its chain of `.base`."""
-    while isinstance(array.base, np.ndarray):
+    """The array that owns the memory of this one, or has a whole block: the end of its chain of `.base`."""
+    while isinstance(array.base, np.ndarray) and not owns_memory(array):
         array = array.base
     return array
 
@@ -124,3 +126,33 @@ class Constant:
 
     def __init__(self, value: object) -> None:
         self.value: object = value
+
+
+# --- functions of calls ---------------------------------------------------------------------------------------------------
+
+def cast(x: Array, dtype: DTypeLike) -> Array:
+    """x converted to dtype, as a call of its own in the program."""
+    return converted(x, dtype)
+
+
+def fill(*number: Any) -> None:
+    """Stands for the creation of an array of equal numbers, which only native programs make."""
+    raise NotImplementedError
+
+
+def update(target: Array, name: str, value: Any, *index: Any) -> None:
+    """A call of put_at()."""
+    if name == "copy":
+        target[index] = value
+    else:
+        getattr(np, name).at(target, index, value)
+
+
+def pick(x: Array, *index: Any) -> Array:
+    """x[index], of arrays of integers and slices."""
+    return x[index]  # type: ignore[no-any-return]
+
+
+def element(x: Array, index: Any) -> Array:
+    """x[index], one element, as an array without dimensions."""
+    return np.asarray(x[index])

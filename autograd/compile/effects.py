@@ -11,7 +11,7 @@ from ..core.interceptors import without_watcher
 from ..core.tensor import Tensor
 from ..ops.index import assign, parts_of
 from ..optim.optimizer import Optimizer
-from .calls import Array, Call, Constant, location, root_of, user_line
+from .calls import Array, Call, Constant, location, user_line
 from .errors import TraceError
 from .gradients import Gradients
 from .optimizer_step import recorded_step
@@ -36,10 +36,6 @@ class Effects(Values):
     """Records writes to arrays and calls of primitives; see core/primitive.py for the events."""
 
     gradients: Gradients
-
-    def __init__(self, apart: bool = False) -> None:
-        super().__init__(apart)
-        self.written: set[int] = set()               # numbers of the values that the step writes to
 
     def value_read(self, what: str) -> None:
         """Reject the read: Python code that uses a value cannot be recorded."""
@@ -75,11 +71,6 @@ class Effects(Values):
         self.calls.append(Call(np.ndarray.__setitem__ if simple else assign_parts,
                                (self.operand(array), *places, self.argument(source)), label="setitem"))
         self.gradients.record_write(array)
-
-    def _note_write(self, array: Array) -> None:
-        for value in self._by_root.get(id(root_of(array)), ()):
-            if value.maker is None:
-                self.written.add(value.number)
 
     def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call that replays repeat, with the same arrays."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from ..core.tensor import Tensor
 from .attempt import Attempt
 from .calls import Array, Call, Location, location
 from .errors import TraceError
-from .inline import Watched, arrays_in, as_plain, instrumented, observed_call, watched_values
+from .inline import Watched, arrays_in, as_plain, instrumented, is_internal, observed_call, substitute, watched_values
 from .nodes import FunctionReplay, OperationReplay, apply
 from .state import is_user_code
 from .values import Values
@@ -98,7 +100,8 @@ class Forward(Values):
         """Try to record an Operation as the NumPy calls that its forward makes: a small one, if rules are not taken apart.
         Its ctx keeps what this run saved."""
         made = [o.array for o in outs]
-        if any(map(callable, settings.values())) or (not self.apart and (
+        functions = {name: value for name, value in settings.items() if callable(value)}
+        if any(not self.apart or not is_internal(getattr(f, "func", f)) for f in functions.values()) or (not self.apart and (
                 any(map(holds_array, settings.values()))
                 or any(isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, *made)))):
             return False
@@ -107,7 +110,16 @@ class Forward(Values):
         watched = [a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays]
         attempt = Attempt(self)
         settings = {name: watched_values(value, attempt) if arrays_in(value) else value for name, value in settings.items()}
-        got = attempt.run(lambda: instrumented(operation.forward)(runner.empty_ctx(), *watched, **settings))
+
+        def rule() -> Any:
+            given = {name: self._observed(f, attempt) for name, f in functions.items()}
+            return instrumented(operation.forward)(runner.empty_ctx(), *watched, **{**settings, **given})
+
+        changed = [x.array for f in functions.values() for x in getattr(f, "args", ()) if isinstance(x, Tensor)]
+        before = [a.copy() for a in changed]         # the operation itself has run
+        got = attempt.run(rule)
+        for array, contents in zip(changed, before, strict=True):
+            array[...] = contents
         gots = got if isinstance(got, tuple) else (got,)
         ctx = runner.ctx
         if len(gots) != len(made) or not all(map(attempt.reproduces, gots, made)):
@@ -123,7 +135,24 @@ class Forward(Values):
             if arrays_in(value):
                 vars(ctx)[name] = plain_saved(value, replaced)
         runner.inlined = True
+        for array in changed:
+            self._note_write(array)
         return True
+
+    def _observed(self, function: Any, attempt: Attempt) -> Any:
+        """A setting that is a function of this package, as a rule sees it. Tensors that it is bound to may be written to."""
+        if not isinstance(function, partial):
+            return substitute(function)
+
+        def stand_in(x: Any) -> Any:
+            if not isinstance(x, Tensor):
+                return x
+            self.guard(x)
+            value = self.operand(x.array)
+            attempt.observed.append(value.array)
+            return SimpleNamespace(array=value.array.view(Watched), counter=None, edge=None)
+
+        return partial(substitute(function.func), *map(stand_in, function.args), **function.keywords)
 
     def entered(self) -> bool:
         """Whether apply() is called by function(), below; tested once per call."""

@@ -22,20 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.dtypes import TensorDType
-from ..base.types import DTypeLike
 from ..core.operation import Operation
 from ..kernels.accelerators import Accelerator
-from ..kernels.chebyshev import pieces
-from ..kernels.error_functions import erf
-from ..kernels.halves import converted
 from ..kernels.matmul import matmul
-from ..kernels.norms import exact, power_of_two
-from ..kernels.products import affine, column_sums, product
-from ..kernels.scatter import add_rows as add_into_rows
-from ..kernels.segments import add_rows
-from ..kernels.take_along import check_places, limits, subtract_per_row, take_per_row
+from ..kernels.products import affine, product
 from ..kernels.where import masked
-from .calls import Array, Call, name_of
+from ..kernels.windows import WindowGeometry
+from .apart import ANSWERS, CHECKS, OF_LAYOUT, REPLACED, WHOLE
+from .calls import Array, Call, cast, element, fill, name_of, pick, update
+from .primitives import PRIMITIVES
 from .state import names_in
 
 if TYPE_CHECKING:
@@ -45,12 +40,6 @@ VIEWS: set[Any] = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand
 PLAIN = (bool, int, float, complex)
 KERNELS, INSTRUMENTED = "autograd.kernels.", "__instrumented__"
 TAKES_OUT: set[Any] = {product, affine, masked, matmul}                     # kernels that take memory for their result
-# what lower.py knows by its own name
-WHOLE: set[Any] = {take_per_row, subtract_per_row, masked, product, affine, matmul, column_sums, add_rows, erf, power_of_two,
-                   add_into_rows}
-ANSWERS: dict[Any, Any] = {exact: False, limits: (-1, 0)}      # of tests of values: those that are right for all values
-CHECKS: set[Any] = {check_places}                               # kernels that raise errors for some values
-
 
 class NotInlinable(Exception):
     """The rule does something other than calling ufuncs and kernels."""
@@ -70,11 +59,6 @@ class _Recording(threading.local):
 
 
 recording: _Recording = _Recording()
-
-
-def cast(x: Array, dtype: DTypeLike) -> Array:
-    """x converted to dtype, as a call of its own in the program."""
-    return converted(x, dtype)
 
 
 class Flags:
@@ -204,6 +188,10 @@ class Watched(np.ndarray):
             raise NotInlinable
         return np.add.reduce(self, axis=axis, dtype=dtype, keepdims=keepdims)  # type: ignore[call-overload]
 
+    def mean(self, axis: int) -> Any:  # type: ignore[override]
+        """The sum along one dimension over its size."""
+        return np.add.reduce(self, axis=axis) / self.dtype.type(self.shape[axis])
+
     def view(self, kind: Any) -> Any:  # type: ignore[override]
         """The array as another class of arrays; its bits as another dtype are NotInlinable."""
         if not isinstance(kind, type) or not issubclass(kind, np.ndarray):
@@ -235,7 +223,7 @@ class Watched(np.ndarray):
 
     item = tolist = tobytes = __bool__ = __float__ = __int__ = __index__ = __complex__ = _escapes
     fill = sort = put = itemset = dot = argsort = partition = choose = _escapes
-    compress = cumsum = cumprod = mean = std = var = nonzero = repeat = searchsorted = trace = _escapes
+    compress = cumsum = cumprod = std = var = nonzero = repeat = searchsorted = trace = _escapes
     ctypes = property(_escapes)
     __array_interface__ = property(_escapes)
 
@@ -267,8 +255,11 @@ def substitute(value: Any) -> Any:
     if hasattr(value, "batched") and callable(getattr(value, "forward", None)) and not isinstance(value, type):
         return functools.partial(observed_call, value.forward)       # an operation of one input, which may be compiled
     if is_internal(value):
-        observed: Any = functools.partial(observed_call, value)
-        observed.__name__ = value.__name__
+        copies = current().copies
+        observed: Any = copies.get((value,))         # one for each: rules compare functions
+        if observed is None:
+            observed = copies[value,] = functools.partial(observed_call, value)
+            observed.__name__ = value.__name__
         return observed
     if type(value) is dict and any(map(is_internal, value.values())):
         return {key: substitute(rule) for key, rule in value.items()}
@@ -325,6 +316,7 @@ class Numpy(types.ModuleType):
         self.asarray = self.asanyarray = asarray
         self.ascontiguousarray = contiguous
         self.copyto = copyto
+        self.reshape = reshape
         self.broadcast_arrays = broadcast_arrays
         self.bincount = bincount
         for name, ufunc in REDUCED.items():
@@ -370,6 +362,11 @@ def contiguous(x: Any, dtype: Any = None) -> Any:
     return x if as_plain(x).flags.c_contiguous else opaque_call(np.array, (x,), {"order": "C"})
 
 
+def reshape(x: Any, shape: Any) -> Any:
+    """np.reshape: a copy is recorded."""
+    return x.reshape(shape)
+
+
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """np.broadcast_arrays, whose results are views."""
     shape = np.broadcast_shapes(*[np.shape(as_plain(x)) for x in arrays])
@@ -384,11 +381,6 @@ def filled(function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
     number = 0 if "empty" in function.__name__ or not made.size else made.flat[0].item()
     current().append(Call(fill, (number,), label="full"), made)
     return made.view(Watched)
-
-
-def fill(*number: Any) -> None:
-    """Stands for the creation of an array of equal numbers, which only native programs make."""
-    raise NotInlinable
 
 
 def bincount(index: Any, minlength: int) -> Any:
@@ -416,32 +408,6 @@ def put_at(target: Any, name: str, value: Any, index: Any) -> None:
     if not current().apart or not isinstance(target, Watched):
         raise NotInlinable
     opaque_call(update, (target, name, value, *parts_of(index, target.ndim)))
-
-
-def update(target: Array, name: str, value: Any, *index: Any) -> None:
-    """A call of put_at()."""
-    if name == "copy":
-        target[index] = value
-    else:
-        getattr(np, name).at(target, index, value)
-
-
-def pick(x: Array, *index: Any) -> Array:
-    """x[index], of arrays of integers and slices."""
-    return x[index]  # type: ignore[no-any-return]
-
-
-def piecewise(x: Any, *parts: Any) -> Any:
-    """pieces() of all elements: each formula of all, then one of their results."""
-    out = np.nan
-    for mask, formula in reversed(parts):
-        out = NUMPY.where(mask, formula(x), out)
-    return out
-
-
-def element(x: Array, index: Any) -> Array:
-    """x[index], one element, as an array without dimensions."""
-    return np.asarray(x[index])
 
 
 def copyto(target: Any, source: Any, casting: Any = "same_kind", where: Any = True) -> None:
@@ -485,8 +451,12 @@ def observed_call(function: Callable[..., Any], *args: Any, **settings: Any) -> 
         check = Call(function, tuple([operand(x) for x in args]))
         check.checks = True
         return attempt.append(check, None)
-    if attempt.apart and function is pieces:
-        return piecewise(*args)
+    if attempt.apart and function in OF_LAYOUT:
+        return function(*map(as_plain, args))
+    if attempt.apart and function in REPLACED:
+        return instrumented(REPLACED[function])(*args)
+    if attempt.apart and function in PRIMITIVES:
+        return library_call(function, args)
     if attempt.apart and function in WHOLE:
         return opaque_call(function, args, settings)
     if not function.__module__.startswith(KERNELS):
@@ -534,6 +504,31 @@ def opaque_call(function: Callable[..., Any], args: tuple[Any, ...],
     call.out = ", out={}" if made is not None and function in TAKES_OUT and made.flags.c_contiguous and not settings else ""
     attempt.append(call, made)
     return None if made is None else made.view(Watched)
+
+
+def library_call(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Record a kernel of a library as one call that primitives.py knows; None if the library does not take the arrays."""
+    attempt = current()
+    for x in args:
+        if type(x) is np.ndarray and attempt.lookup(x) is None:          # of the rule's own, which the library may write to
+            attempt.append(Call(np.array, (x.copy(),)), x)
+    operands = tuple([x if isinstance(x, WindowGeometry) else operand(x) for x in args])
+    made = function(*map(as_plain, args))
+    found: dict[int, Array] = {}
+    new: list[Array] = []
+
+    def watched(x: Any) -> Any:
+        if isinstance(x, tuple):
+            return tuple(map(watched, x))
+        if isinstance(x, np.ndarray) and id(x) not in found:
+            new.extend([x] if attempt.lookup(x) is None else [])
+            found[id(x)] = x.view(Watched)
+        return found.get(id(x), x)
+
+    results = watched(made)
+    if new:
+        attempt.append(Call(function, operands), *new)
+    return results
 
 
 def as_plain(x: Any) -> Any:

@@ -6,8 +6,7 @@ memory from outside, is an ordered effect.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,7 @@ KINDS = {
     "scatter": "out = 0, then out[ins[1][i]] += ins[0][i]: rows added into a table, in the order of i",
     "update": "out[ins[1][i]] = ins[0][i], or combined with it, in the order of i. Names: copy, REDUCTIONS",
     "scan": "out[0] = ins[0][0], then out[i] = name(out[i - 1], ins[0][i])",
+    "primitive": "function.calls: C functions that read `ins` and write `outs` in place",
     "call": "function(): Python code that reads `ins` and writes `outs` in place",
 }
 ELEMENTWISE = frozenset("""
@@ -71,18 +71,33 @@ class Ref:
         return self.storage.dtype
 
 
+class Handle(NamedTuple):
+    """A pointer to what is no Storage: a library's function or object."""
+
+    address: int
+
+
+class Primitive:
+    """The calls of a "primitive": each the address of a C function, then its arguments. A Ref or Handle is a pointer, an int
+    has 64 bits, an np.int32 has 32, an np.float32 is a float. keep: what must exist while the program does."""
+
+    def __init__(self, calls: list[tuple[Any, ...]], *keep: object) -> None:
+        self.calls: list[tuple[Any, ...]] = calls
+        self.keep: tuple[object, ...] = keep
+
+
 class Op:
     """One operation; ins: Refs and numbers."""
 
     __slots__ = ("function", "ins", "kind", "label", "name", "outs")
 
-    def __init__(self, kind: str, name: str, outs: list[Ref], ins: list[Any], *, function: Callable[[], None] | None = None,
+    def __init__(self, kind: str, name: str, outs: list[Ref], ins: list[Any], *, function: Any = None,
                  label: str = "") -> None:
         self.kind: str = kind
         self.name: str = name
         self.outs: list[Ref] = outs
         self.ins: list[Any] = ins
-        self.function: Callable[[], None] | None = function       # of a "call"
+        self.function: Any = function                # of a "call"; the Primitive of a "primitive"
         self.label: str = label or name or kind      # for profilers and program()
 
     @property

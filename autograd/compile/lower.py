@@ -15,13 +15,13 @@ from ..core.tensor import Tensor
 from ..kernels import scatter
 from ..optim.step_plan import StepPlan
 from . import gradients
-from .calls import Call, Constant, Value, root_of
+from .calls import Call, Constant, Value, root_of, update
 from .effects import assign_parts
-from .inline import update
 from .ir import Op, Ref, Storage
 from .meanings import ALIASES, RULES, Meanings
 from .native import unsupported
 from .operands import NoMeaning, as_value, flat
+from .primitives import PRIMITIVES
 from .python_call import PythonCall, laid_as
 from .traced_pass import count, count_all
 from .tracer import Tracer
@@ -90,7 +90,7 @@ class Lowering(Meanings):
             return self._accumulate(call.label.partition(".")[0], args[0], outs[0], call.settings)
         if name == "reduce":
             return self._reduce(call.label.partition(".")[0], args[0], outs[0], call.settings)
-        rule = RULES.get(function)
+        rule = RULES.get(function) or PRIMITIVES.get(function)
         if rule is not None:
             return rule(self, args, outs, call.settings)
         if isinstance(function, np.ufunc) or name in ("erf", "power_of_two"):

@@ -12,8 +12,7 @@ from ..base.types import Array
 from ..kernels import products, scatter, segments, take_along
 from ..kernels.matmul import matmul
 from ..kernels.where import masked
-from .calls import Call, Value
-from .inline import cast, fill, pick, update
+from .calls import Call, Value, cast, fill, pick, update
 from .ir import ELEMENTWISE, REDUCTIONS, Ref
 from .operands import NoMeaning, Operands, as_value, c_strides, moved
 from .python_call import PythonCall

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.types import Array
 from ..core.tensor import Tensor
 from .calls import Constant, Value, root_of
-from .ir import Op, Ref, Storage
+from .ir import Op, Primitive, Ref, Storage
 from .python_call import PythonCall
 
 NUMBERS = (bool, int, float, np.generic)
@@ -89,6 +89,10 @@ class Operands:
             self._written.add(out.storage)
         self.ops.append(Op(kind, name, [out], ins, label=self._label))
         return out
+
+    def primitive(self, calls: list[tuple[Any, ...]], outs: list[Ref], ins: list[Ref], *keep: object) -> None:
+        """Add calls of C functions."""
+        self.ops.append(Op("primitive", "", outs, ins, function=Primitive(calls, *keep), label=self._label))
 
     def _home(self, x: Value | Ref) -> Ref:
         """The Ref of an array that Python reads: it must be in memory."""

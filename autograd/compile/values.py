@@ -23,6 +23,7 @@ class Values:
         self.values: list[Value] = []
         self.outside: list[tuple[Value, Array]] = []     # arrays of no recorded call, with a copy of their contents
         self.guards: dict[int, tuple[Tensor, Array, int]] = {}       # tensors from outside: their array, and `tracked`
+        self.written: set[int] = set()               # numbers of the values from outside that the step writes to
         self._by_location: dict[Location, Value] = {}
         self._by_root: dict[int, list[Value]] = {}
         self._step_tensors: set[int] = set()                 # ids of the step's new Tensors
@@ -78,6 +79,11 @@ class Values:
         """Fix the value of an array, see fix(). Returns the array."""
         self.fix(self.operand(array))
         return array
+
+    def _note_write(self, array: Array) -> None:
+        for value in self._by_root.get(id(root_of(array)), ()):
+            if value.maker is None:
+                self.written.add(value.number)
 
     def argument(self, x: object) -> Any:
         """An argument of a recorded call: the Value of an array or Tensor; anything else as it is."""

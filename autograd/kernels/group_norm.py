@@ -79,7 +79,7 @@ def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
     if kernels is None:
         return None
     out = empty_last(x.shape, FLOAT32)
-    means, variances, scales = np.empty((3, x.shape[0], groups) if groups else (3, x.shape[1]), FLOAT32)
+    means, variances, scales = (np.empty((x.shape[0], groups) if groups else x.shape[1], FLOAT32) for _ in range(3))
     filled = [flat if v is None else v for v in (weight, bias)]
     _run(lambda arrays, totals, room, sizes, parts: kernels.group_norm(
         arrays[0], *filled, *arrays[1:], totals, room, *sizes, parts, eps), (flat, _flat(out), means, variances, scales),
@@ -96,7 +96,7 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
     kernels = kernels_for(flat, _flat(g), weight)
     if kernels is None:
         return None
-    gx, (gw, gb) = empty_last(x.shape, FLOAT32), np.empty((2, x.shape[1]), FLOAT32)
+    gx, gw, gb = empty_last(x.shape, FLOAT32), np.empty(x.shape[1], FLOAT32), np.empty(x.shape[1], FLOAT32)
     sizes = _sizes(x, means.shape[1] if means.ndim == 2 else BATCH)
     totals = _run(lambda arrays, totals, room, sizes, parts: kernels.group_norm_backward(
         *arrays[:2], flat if weight is None else weight, *arrays[2:], gw, gb, totals, room, *sizes, parts),

@@ -79,9 +79,9 @@ def lstm_forward(gates: Array, h: Array, c: Array, weight: Array, projection: Ar
     """Outputs (rows, n or p); kept: states before, cells before, activated gates, tanh of cells. Hochreiter & Schmidhuber
     1997; the projection: Sak et al. 2014 (arXiv:1402.1128).
     """
-    found = fused.kernels(gates, h, c, weight) if projection is None else None
-    if found is not None:
-        return fused.lstm_forward(found, gates, h, c, weight, steps)
+    quick = fused.lstm_forward(gates, h, c, weight, steps) if projection is None else None
+    if quick is not None:
+        return quick
     rows, n = gates.shape[0], c.shape[1]
     before, out = (np.empty((rows, h.shape[1]), gates.dtype) for _ in range(2))
     cells, tanhs = np.empty((2, rows, n), gates.dtype)
@@ -115,9 +115,9 @@ def lstm_backward(g: Array | None, gh: Array, gc: Array, kept: Sequence[Array], 
     """The gradient of the gates, and (rows, p) that of the projected outputs, None without a projection."""
     _, cells, gates, tanhs = kept
     g = None if g is None else np.ascontiguousarray(g)
-    found = fused.kernels(gates, gh, gc, cells, tanhs, g, weight) if projection is None else None
-    if found is not None:
-        return fused.lstm_backward(found, g, gh, gc, kept, weight, steps)
+    quick = fused.lstm_backward(g, gh, gc, kept, weight, steps) if projection is None else None
+    if quick is not None:
+        return quick
     rows, n = cells.shape
     i, f, c, o = (gates[:, k * n:(k + 1) * n] for k in range(4))
     d = np.subtract(1, gates)                        # what each gate's gradient is, per unit of that of c (of h for o)
@@ -156,9 +156,9 @@ def gru_forward(gates: Array, h: Array, weight: Array, bias: Array | None, steps
     """Outputs (rows, n); kept: states before, activated gates, the recurrent part of the third. `bias` is that part's own.
     Cho et al. 2014 (arXiv:1406.1078), in the form of cuDNN.
     """
-    found = fused.kernels(gates, h, weight, bias)
-    if found is not None:
-        return fused.gru_forward(found, gates, h, weight, bias, steps)
+    quick = fused.gru_forward(gates, h, weight, bias, steps)
+    if quick is not None:
+        return quick
     rows, n = gates.shape[0], h.shape[1]
     before, out, inner = (np.empty((rows, n), gates.dtype) for _ in range(3))
     back = weight.T
@@ -185,9 +185,9 @@ def gru_backward(g: Array | None, gh: Array, kept: Sequence[Array], weight: Arra
     """The gradient of the gates, and that of their recurrent part, which r multiplies in the third gate."""
     before, gates, inner = kept
     g = None if g is None else np.ascontiguousarray(g)
-    found = fused.kernels(gates, gh, before, inner, g, weight)
-    if found is not None:
-        return fused.gru_backward(found, g, gh, kept, weight, steps)
+    quick = fused.gru_backward(g, gh, kept, weight, steps)
+    if quick is not None:
+        return quick
     n = before.shape[1]
     r, u, new = (gates[:, k * n:(k + 1) * n] for k in range(3))
     through = (1 - u) * (1 - new * new)              # from h to the third gate's sum

@@ -46,29 +46,38 @@ def table(steps: tuple[tuple[int, int], ...]) -> Array:
     return np.array(steps, np.int64).reshape(-1)
 
 
-def lstm_forward(found: Any, gates: Array, h: Array, c: Array, weight: Array, steps: Any) -> Any:
+def lstm_forward(gates: Array, h: Array, c: Array, weight: Array, steps: Any) -> Any:
     """recurrent.lstm_forward() without a projection."""
+    found = kernels(gates, h, c, weight)
+    if found is None:
+        return None
     rows, n = gates.shape[0], c.shape[1]
-    before, out, cells, tanhs = np.empty((4, rows, n), gates.dtype)
+    before, out, cells, tanhs = (np.empty((rows, n), gates.dtype) for _ in range(4))
     run(found.lstm, gates, h, c, np.ascontiguousarray(weight.T), before, cells, tanhs, out,
         table(steps), len(steps), n, sgemm())
     return out, (before, cells, gates, tanhs)
 
 
-def lstm_backward(found: Any, g: Array | None, gh: Array, gc: Array, kept: Sequence[Array], weight: Array,
+def lstm_backward(g: Array | None, gh: Array, gc: Array, kept: Sequence[Array], weight: Array,
                   steps: Any) -> Any:
     """recurrent.lstm_backward() without a projection."""
     _, cells, gates, tanhs = kept
+    found = kernels(gates, gh, gc, cells, tanhs, g, weight)
+    if found is None:
+        return None
     d = np.empty_like(gates)
     run(found.lstm_backward, gates, cells, tanhs, gates if g is None else g, gh, gc,
         np.ascontiguousarray(weight), d, table(steps[::-1]), len(steps), cells.shape[1], g is not None, sgemm())
     return d, d, None
 
 
-def gru_forward(found: Any, gates: Array, h: Array, weight: Array, bias: Array | None, steps: Any) -> Any:
+def gru_forward(gates: Array, h: Array, weight: Array, bias: Array | None, steps: Any) -> Any:
     """The same as recurrent.gru_forward(), in one compiled loop over the steps."""
+    found = kernels(gates, h, weight, bias)
+    if found is None:
+        return None
     rows, n = gates.shape[0], h.shape[1]
-    before, out, inner = np.empty((3, rows, n), gates.dtype)
+    before, out, inner = (np.empty((rows, n), gates.dtype) for _ in range(3))
     part = np.empty((h.shape[0], 3 * n), gates.dtype)
     bias = np.zeros(n, gates.dtype) if bias is None else np.ascontiguousarray(bias)
     run(found.gru, gates, h, np.ascontiguousarray(weight.T), part, bias, before, inner, out,
@@ -76,10 +85,13 @@ def gru_forward(found: Any, gates: Array, h: Array, weight: Array, bias: Array |
     return out, (before, gates, inner)
 
 
-def gru_backward(found: Any, g: Array | None, gh: Array, kept: Sequence[Array], weight: Array,
-                 steps: Any) -> tuple[Array, ...]:
+def gru_backward(g: Array | None, gh: Array, kept: Sequence[Array], weight: Array,
+                 steps: Any) -> tuple[Array, ...] | None:
     """The same as recurrent.gru_backward(), in one compiled loop over the steps."""
     before, gates, inner = kept
+    found = kernels(gates, gh, before, inner, g, weight)
+    if found is None:
+        return None
     n = before.shape[1]
     d, through = np.empty_like(gates), np.empty_like(before)
     run(found.gru_backward, gates, before, inner, gates if g is None else g, gh,

@@ -19,11 +19,11 @@ from ...kernels.addresses import address
 from ...kernels.threads import number
 from ..ir import Op, Ref, Storage
 from .build import BuildError, Library, available
-from .emit import Loops, Matrices, module
+from .emit import Calls, Loops, Matrices, module
 from .fuse import Group, grouped
 from .libraries import guarded, libm
 from .memory import LINE, places
-from .normal import Call, Product, normal
+from .normal import Bound, Call, Product, normal
 from .normal import reason as unsupported
 
 
@@ -40,6 +40,7 @@ class Native:
     """
 
     def __init__(self, ops: Iterable[Op], fuse: bool = True, contract: bool = True, threads: int = 1) -> None:
+        ops = list(ops)
         items = grouped([work for op in ops for work in normal(op)], fuse)
         self._places, size = places(items)
         self._block = np.zeros(size + LINE, np.uint8)
@@ -70,7 +71,8 @@ class Native:
             work[-1] = max(work[-1], most)
         self.text: str = module(functions, stretches)
         self._table: Any = (ctypes.c_void_p * max(1, len(self._addresses)))(*self._addresses)
-        vars(self._table)["memory"] = self._block, self._arrays      # as long as a stretch can be called
+        primitives = [op.function for op in ops if op.kind == "primitive"]
+        vars(self._table)["memory"] = self._block, self._arrays, primitives      # as long as a stretch can be called
         self._library = Library(self.text) if stretches else None
         self.parts: list[tuple[str, Callable[[], Any]]] = []
         for x in order:
@@ -94,27 +96,29 @@ class Native:
     def _item(self, item: Any, functions: dict[str, str], contract: bool, cut: bool) -> tuple[list[str], int]:
         """The lines of a stretch that call the function of a group or product; a library's multiplications."""
         most = 0
+        given: list[tuple[Any, int]]                 # storages and first elements; keys of other entries, and addresses
         if isinstance(item, Group):
             loops = Loops(item, self._places, contract, cut)
-            arguments = [(s, loops.start[s]) for s in loops.pointers]
-            pointers = [(name, libm(name)) for name in loops.functions]
+            given = [*[(s, loops.start[s]) for s in loops.pointers], *[(name, libm(name)) for name in loops.functions]]
             text = loops.text()
             self.kinds.append(("loop", [w.label for w in item.works]))
+        elif isinstance(item, Bound):
+            calls = Calls(item)
+            given, text, most = [*calls.pointers], calls.text(), 1
+            self.kinds.append(("primitive", [item.label]))
         else:
             assert isinstance(item, Product)
             matrices = Matrices(item, contract, self._threads)
-            arguments = [(x.storage, x.offset) for x in (item.out, item.a, item.b)]
-            pointers = []
+            given = [(x.storage, x.offset) for x in (item.out, item.a, item.b)]
             if matrices.gemms is not None:
-                pointers, most = matrices.gemms.pointers(), matrices.gemms.work
+                given += matrices.gemms.pointers()
+                most = matrices.gemms.work
             text = matrices.text()
             self.kinds.append(("product", [item.label]))
         name = functions.setdefault(text, f"k{len(functions)}")
         lines: list[str] = []
-        values = []
-        for storage, start in arguments:
-            values.append(self._pointer(storage, start * storage.dtype.itemsize, lines))
-        values += [self._entry(name, address, lines) for name, address in pointers]
+        values = [self._pointer(key, n * key.dtype.itemsize, lines) if isinstance(key, Storage) else
+                  self._entry(key, n, lines) for key, n in given]
         values = [f"ptr {v}" for v in values] + (["i64 %first", "i64 %count"] if cut else [])
         return [*lines, f"  call void @{name}({', '.join(values)})"], most
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import Ref, Storage
+from ..ir import Handle, Ref, Storage
 from .formulas import FORMULAS, definition
 from .fuse import Group, Place, collapsed, place_of
 from .libraries import Gemms
-from .normal import Operand, Product, Work
+from .normal import Bound, Operand, Product, Work
 from .values import SUFFIX, TYPES, Values, constant, identity, kind_of
 
 BLOCK = 4096                         # elements that vectors add up before their sum goes into a float64
@@ -468,6 +468,32 @@ class Matrices(Function):
             self.store(kind, self.get(total, kind), where[0], element(0, i, j))
             self.close()
         self.close()
+
+
+class Calls(Function):
+    """The function of a primitive. Its arguments are pointers: `pointers` has (storage, offset) or (Handle, address)."""
+
+    def __init__(self, item: Bound) -> None:
+        super().__init__(False)
+        for function, *arguments in item.calls:
+            taken = ", ".join(map(self.argument, arguments))
+            self.lines.append(f"  call void {self.pointer(Handle(function))}({taken})")
+
+    def argument(self, x: Any) -> str:
+        """An argument of a C function with its type."""
+        if isinstance(x, Ref | Handle):
+            return f"ptr {self.pointer(x)}"
+        kind = "i8" if isinstance(x, int) else kind_of(x.dtype)
+        return f"{TYPES[kind]} {constant(x, kind)}"
+
+    def pointer(self, x: Ref | Handle) -> str:
+        """The name of a pointer."""
+        key = (x, x.address) if isinstance(x, Handle) else (x.storage, x.offset)
+        return self.pointers.setdefault(key, f"%p{len(self.pointers)}")
+
+    def text(self) -> str:
+        """All but the name."""
+        return f"({', '.join(f'ptr {p}' for p in self.pointers.values())}) #0 {{\nentry:\n{self.body()}\n  ret void\n}}\n"
 
 
 def module(functions: dict[str, str], stretches: list[list[str]]) -> str:

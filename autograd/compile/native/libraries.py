@@ -48,9 +48,7 @@ class Gemms:
         for name in self.libraries:
             out.append(((name, *shape, self.kind), chosen.address if chosen is not None and chosen.name == name else 0))
         if "onednn" in self.libraries:
-            set_threads = onednn.library.set_threads
-            known = hasattr(set_threads, "restype") and not onednn.library.single
-            out.append(("threads", address_of(set_threads) if known else 0))
+            out.append(("threads", threads_setter()))
         return out
 
     def arguments(self) -> list[str]:
@@ -85,6 +83,12 @@ def guarded(call: Callable[[], Any], work: int) -> Callable[[], Any]:
             call()
 
     return run if onednn.library is None else partial(using, onednn.library, 1, run)
+
+
+def threads_setter() -> int:
+    """Where the function is that sets the threads of oneDNN's next call; 0 if there is none, or no need."""
+    known = hasattr(onednn.library.set_threads, "restype") and not onednn.library.single
+    return address_of(onednn.library.set_threads) if known else 0
 
 
 def address_of(function: Any) -> int:

@@ -90,6 +90,18 @@ class Call:
         self.writes: set[Storage] = op.writes()
 
 
+class Bound:
+    """Calls of C functions within a stretch."""
+
+    __slots__ = ("calls", "label", "reads", "writes")
+
+    def __init__(self, op: Op) -> None:
+        self.calls: list[tuple[Any, ...]] = op.function.calls
+        self.label: str = op.label
+        self.reads: set[Storage] = op.reads()
+        self.writes: set[Storage] = op.writes()
+
+
 # --- dtypes ---------------------------------------------------------------------------------------------------------------
 
 def type_of(x: Any) -> Any:
@@ -116,6 +128,8 @@ def computed(name: str, types: tuple[Any, ...], out: np.dtype[Any]) -> tuple[str
 
 def reason(op: Op) -> str:
     """Why this operation has no native form; "" if it has."""
+    if op.kind == "primitive":
+        return ""
     for x in (*op.outs, *op.ins):
         if isinstance(x, Ref) and x.dtype.char not in KINDS:
             return f"{op.label}: no native code for {x.dtype}"
@@ -190,6 +204,8 @@ def normal(op: Op) -> list[Any]:
     """The loops, products and calls that an operation consists of."""
     if op.kind == "call":
         return [Call(op)]
+    if op.kind == "primitive":
+        return [Bound(op)]
     if not prod(op.out.shape):
         return []
     numbers = [n for n, x in enumerate(op.ins) if clashes(x, op.out)]
@@ -365,4 +381,4 @@ def transposed(x: Ref) -> Ref:
 
 FORMS = {"map": maps, "reduce": reductions, "take": takes, "gather": gathers, "scatter": scatters, "update": updates,
          "scan": scans, "product": products}
-__all__ = ["Call", "Operand", "Product", "Work", "layout", "normal", "reason"]
+__all__ = ["Bound", "Call", "Operand", "Product", "Work", "layout", "normal", "reason"]
