@@ -11,7 +11,9 @@ import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.autograd import Function
 from autograd.compile import recorded
+from autograd.compile.native import available
 from autograd.compile.recorded import perturbed
+from autograd.kernels.onednn import onednn
 from dparallel import AllReduce, DataParallel
 
 SEED = threading.Lock()              # ranks as threads share the default generator
@@ -88,6 +90,36 @@ def test_one_rank_can_not_be_compiled(comm):
     reasons = list(run.eager_calls.values())
     assert len(reasons) == 1 and ("item()" in reasons[0]) == (comm.rank == comm.size - 1)
     assert run.made == 1 and not any(run.programs.values())
+
+
+@pytest.mark.skipif(bool(available()) or onednn.library is None, reason=available() or "oneDNN is not installed")
+@pytest.mark.parametrize("options", [{}, {"bucket_cap_mb": 0.0002}], ids=["one bucket", "buckets"])
+def test_images_natively(comm, options):
+    """oneDNN's primitives write gradients to buckets; beside native code, Python counts those that are complete."""
+    states = []
+    for native in (False, True):
+        with SEED:
+            ag.manual_seed(3)
+            net = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(54, 4))
+        model = DataParallel(net, comm=comm, **options)
+        optimizer = optim.SGD(model.parameters(), lr=1e-2, momentum=0.9)
+
+        def step(x, y, model=model, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = ag.compile(step) if native else step
+        rng = np.random.default_rng(comm.rank)
+        for _ in range(4):
+            run(ag.tensor(rng.standard_normal((5, 3, 8, 8)).astype(np.float32)), ag.tensor(rng.integers(0, 4, 5)))
+        states.append(state(model))
+    for a, b in zip(*states, strict=True):
+        np.testing.assert_allclose(a, b, 1e-3, 1e-4)
+    [[program]] = run.programs.values()
+    assert not {label for label in program.program.python if "Conv" in label or "Pool" in label or "Norm" in label}
 
 
 def test_a_module_inside_the_model(comm):
