@@ -137,7 +137,7 @@ def laid_over(array: Array, old: Array, new: Array) -> Array | None:
     if old.nbytes != new.nbytes:
         return None
     at = array.__array_interface__["data"][0] - old.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, new, at, array.strides)
+    return np.ndarray(array.shape, array.dtype, new.ravel("K"), at, array.strides)
 
 
 def close(one: Array | None, two: Array | None, relative: float = 1e-4, of_largest: float = 1e-5,
