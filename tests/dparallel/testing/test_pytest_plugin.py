@@ -296,6 +296,13 @@ def test_fixture(rank_of_pair, comm):
     assert "AttributeError: World(kind='threads', size=2) has no 'rank': fixtures get the kind and size" in text
 
 
+def test_asserts_of_the_library_are_not_rewritten():
+    """pytest marks what it has rewritten by a name, as in this file."""
+    assert "@pytest_ar" in globals()
+    assert not [name for name, module in sys.modules.items() if name.split(".")[0] in ("autograd", "dparallel") and "@pytest_ar" in vars(module)
+                and name != "dparallel.testing.ranks.plugin"]
+
+
 def test_the_door_imports_nothing(user):
     done = user("def test_plain():\n    pass\n", name="test_door.py")
     done.assert_outcomes(passed=1)
