@@ -22,7 +22,7 @@ def pytest_addoption(parser: Any, pluginmanager: Any) -> None:
     """The options of pytest's ini file."""
     for name, words, kind, default in OPTIONS:
         parser.addini(name, words, kind, default)
-    # pytest rewrites asserts in all modules of a package with a plugin: of 580 here, which takes 1.3 s once, and 0.35 s at each start
+    # pytest rewrites all modules of a package that has a plugin: 581 here, 1.3 s once and 0.35 s at each start
     getattr(pluginmanager.rewrite_hook, "_must_rewrite", set()).difference_update({"autograd", "dparallel"})
 
 
