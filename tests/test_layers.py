@@ -62,7 +62,7 @@ def imports(name):
     """(module, imported name or None, inside a function) for every import of the file."""
     path = FILES[name]
     tree = ast.parse(path.read_text())
-    inside = {id(c) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for c in ast.walk(f)}
+    inside = {id(c) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for c in ast.walk(f) if isinstance(c, (ast.Import, ast.ImportFrom))}
     here = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -94,7 +94,7 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if "```python\n" in text and page not in ELSEWHERE])
-def test_the_code_of_the_page_runs(page, tmp_path, monkeypatch):
+def test_the_code_of_the_page_runs(page, tmp_path, monkeypatch, only_what_is_new):
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)           # classes can be pickled

@@ -486,7 +486,7 @@ compiled = pytest.mark.skipif("not __import__('autograd').show_config()['compile
 
 
 @compiled
-def test_memory_is_that_of_arrays(tmp_path):
+def test_memory_is_that_of_arrays(tmp_path, only_what_is_new):
     x, kept = ag.ones(1000, requires_grad=True), []
 
     def run():
@@ -525,7 +525,7 @@ def test_memory_is_that_of_arrays(tmp_path):
 
 
 @compiled
-def test_memory_is_counted_only_while_it_is_profiled():
+def test_memory_is_counted_only_while_it_is_profiled(only_what_is_new):
     prof = profile(profile_memory=True)
     prof.start()
     a = np.ones(100)
@@ -671,7 +671,7 @@ def test_paths_may_be_of_pathlib(tmp_path):
 
 
 @compiled
-def test_memory_beside_a_traced_step():
+def test_memory_beside_a_traced_step(only_what_is_new):
     model = nn.Linear(3, 2)
     step = trace_step(lambda x: model(x).sum().backward(), [ag.ones(4, 3)])
     with profile(profile_memory=True) as prof:
