@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.dtypes import TensorDType
 from ..core.tensor import Tensor
 from ..ops._kinds import NAMES
 from .calls import Array
@@ -163,7 +164,7 @@ def text_of(x: Any) -> str:
         return f"[{inside}]" if isinstance(x, list) else f"({inside}{',' * (len(x) == 1)})"
     if isinstance(x, (GraphValue, *PLAIN)):
         return "..." if x is ... else f"{x.item()!r}" if isinstance(x, np.generic) else repr(x)
-    if isinstance(x, np.dtype):
+    if isinstance(x, (np.dtype, TensorDType)):
         return x.name
     return f"<{getattr(x, '__name__', type(x).__name__)}>"
 

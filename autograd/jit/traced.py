@@ -122,9 +122,9 @@ def trace(func: Any, example_inputs: Any = None, optimize: Any = None, check_tra
     draws it. The graph has inputs(), nodes() and outputs(); a node has kind(), inputs(), outputs() and sourceRange(), a
     value debugName(), type() and node().
 
-    Calls run a program, as those of compile() do, with the function's bits. Other shapes, dtypes, modes and changed settings
-    are recorded at their first call, at most 8 in all. The recording leaves parameters, buffers and random generators as
-    they were."""
+    Calls run a program, as those of compile() do: results are bitwise the function's, gradients equal up to rounding. Other
+    shapes, dtypes, modes and changed settings are recorded at their first call, at most 8 in all. The recording leaves
+    parameters, buffers and random generators as they were."""
     for name, value in (("_force_outplace", _force_outplace), ("_module_class", _module_class),
                         ("_compilation_unit", _compilation_unit)):
         if value:

@@ -12,7 +12,7 @@ from ..base.types import Array, Number
 
 NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
          "float16": "Half", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
-         "complex128": "ComplexDouble"}
+         "complex128": "ComplexDouble", "bfloat16": "BFloat16"}
 ARRAYS = (np.ndarray, np.generic)
 
 

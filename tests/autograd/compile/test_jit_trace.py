@@ -252,3 +252,33 @@ def test_a_profiler_may_run():
         traced = ag.jit.trace(lambda x: F.softmax(x, -1), ag.ones(2))
         traced(ag.ones(2))
     assert kinds(traced) == ["aten::softmax"] and any(event.name == "aten::softmax" for event in prof.events())
+
+
+class Reads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+        self.words = nn.Embedding(10, 8)
+        self.recurrent = nn.GRU(8, 4)
+
+    def forward(self, x, words):
+        y = self.encoder(x + self.words(words))
+        out, last = self.recurrent(y)
+        return out.sum(), last.bfloat16() if ag.is_grad_enabled() else last
+
+
+def test_larger_models_with_several_outputs():
+    model = Reads()
+    x, words = ag.randn(5, 2, 8), ag.tensor([1, 2])
+    traced = ag.jit.trace(model, (x, words))
+    x = 0.5 * x
+    outs, found = model(x, words), traced(x, words)
+    assert all((a == b).all() for a, b in zip(outs, found, strict=True))
+    parameters = list(model.parameters())
+    for a, b in zip(ag.grad(outs[0], parameters), ag.grad(found[0], parameters), strict=True):
+        assert ag.allclose(a, b, atol=1e-5)
+    assert {"aten::embedding", "aten::native_layer_norm", "aten::relu"} <= {*kinds(traced)}
+    assert "BFloat16(1, 2, 4, requires_grad=1) = aten::_to_copy" in str(traced.graph) and "dtype=bfloat16" in str(traced.graph)
+    with ag.no_grad():                               # another mode: recorded at its first call
+        assert traced(x, words)[1].dtype == ag.float32 and not traced(x, words)[0].requires_grad
+    assert model.encoder in traced.modules()
