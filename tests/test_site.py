@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import io
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -192,10 +193,23 @@ def test_the_look_finds_planted_faults(tmp_path):
                                          '<a href="https://elsewhere">4</a><img src="none.svg">')
     (tmp_path / "a/b.html").write_text('<h2 id="there"></h2><a href="../index.html#top">5</a><a href="../c.html">6</a>')
     assert look.links(tmp_path) == ["a/b.html: no file ../c.html", "index.html: no place a/b.html#nowhere", "index.html: no file none.svg"]
-    good = {"wide": [], "said": [], "left": [], "unloaded": [], "contrast": [[0.9, 9.0], [0.02, 8.0]]}
+    good = {"wide": [], "cut": [], "said": [], "left": [], "unloaded": [], "contrast": [[0.9, 9.0], [0.02, 8.0]]}
     hit = ["http://127.0.0.1/reference/data_parallel.html?h=x#dparallel.DataParallel", "http://127.0.0.1/a.html"]
     seen = {"results": {"a": {"360": good}}, "found": hit, "schemes": ["slate", "default"], "words": {"a": ["b", hit]}}
     assert look.judged(seen) == []
-    for fault in ({"wide": ["400 pixels"]}, {"said": ["error: x"]}, {"left": ["https://x"]}, {"unloaded": ["x.svg"]}, {"contrast": [[0.9, 2.0], [0.02, 8.0]]}):
+    for fault in ({"wide": ["400 pixels"]}, {"cut": ["900 pixels in 800: x"]}, {"said": ["error: x"]}, {"left": ["https://x"]}, {"unloaded": ["x.svg"]}, {"contrast": [[0.9, 2.0], [0.02, 8.0]]}):
         assert len(look.judged({**seen, "results": {"a": {"360": {**good, **fault}}}})) == 1
     assert len(look.judged({**seen, "found": [], "schemes": ["slate"]})) == 2 and len(look.judged({**seen, "words": {"a": ["b", []]}})) == 1
+
+
+@pytest.mark.skipif(look.chromium() is None, reason="no chromium")
+def test_the_look_finds_code_and_tables_that_are_cut(tmp_path):
+    """Lines of 80 columns fit a laptop's screen, and one of 125 does not; on a phone both are cut unless they wrap."""
+    style = "article { width: 60vw; font: 13.6px monospace } div { overflow-x: auto } code { display: block; overflow: auto }"
+    page = "<!doctype html><style>{}</style><article><h1>x</h1><pre><code>{}</code></pre><div class=md-typeset__scrollwrap><table><td>{}</table></div></article>"
+    for name, rule, code, cell in (("fits", "@media (max-width: 600px) { pre > code { white-space: pre-wrap; overflow-wrap: anywhere } }", 80, "x"),
+                                   ("cut", "", 125, "x" * 400)):
+        (tmp_path / f"{name}.html").write_text(page.format(style + rule, "x" * code, cell))
+    shutil.copy(tmp_path / "fits.html", tmp_path / "index.html")
+    seen = look.browse(tmp_path, ["fits.html", "cut.html"], look.chromium())["results"]
+    assert [len(seen[page][width]["cut"]) for page in ("fits.html", "cut.html") for width in ("390", "1366")] == [0, 0, 2, 2], seen

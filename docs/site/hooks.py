@@ -105,7 +105,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         links = [os.path.normpath(f"docs/{target}") for target in re.findall(r"^- \[.*?\]\((.*?)\)", part, flags=re.M)]
         nav.append({part.split("\n")[0].partition(":")[0]: [{title_of(link): site.uri(link)} for link in links]})
     pages = [{title: f"reference/{name}.md"} for name, (title, _) in site.reference.pages.items()]
-    nav.insert(-1, {"Reference": [{"All names": "reference/index.md"}, {"dprun": "reference/dprun.md"}, *pages]})
+    (listed,) = (part["Reference"] for part in nav if "Reference" in part)
+    listed[:] = [{"All names": "reference/index.md"}, *listed, {"dprun": "reference/dprun.md"}, *pages]
     nav[-1]["Project"].append({"All pages": "pages.md"})
     config.nav = nav
     return config

@@ -84,6 +84,7 @@ async function look(path) {
 async function search(words) {
   const frame = await open("index.html", 390), doc = frame.contentDocument;
   const input = doc.querySelector("input[data-md-component=search-query]");
+  if (!input) return [];
   doc.querySelector("#__search").checked = true;
   input.focus(); input.value = words;
   for (let k = 0; k < 200; k++) {
@@ -98,7 +99,7 @@ async function search(words) {
 async function toggle() {
   const frame = await open("index.html", 1366), doc = frame.contentDocument, seen = [];
   for (let k = 0; k < 2; k++) {
-    [...doc.querySelectorAll("label[for^=__palette]")].find(e => !e.hidden).click();
+    [...doc.querySelectorAll("label[for^=__palette]")].find(e => !e.hidden)?.click();
     await wait(100); seen.push(doc.body.getAttribute("data-md-color-scheme"));
   }
   frame.remove(); return seen;
@@ -227,6 +228,11 @@ def judged(seen: dict) -> list[str]:
     return wrong
 
 
+def chromium() -> str | None:
+    """The browser."""
+    return next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
 def main(folder: str, *only: str) -> int:
     """Look at the site in this folder; the exit code."""
     site = Path(folder).resolve()
@@ -236,11 +242,11 @@ def main(folder: str, *only: str) -> int:
         print(f"{folder}: no pages; make docs")
         return 2
     wrong = links(site)
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if chromium is None:
+    browser = chromium()
+    if browser is None:
         print("links only: no chromium here (Debian: apt install chromium)")
     else:
-        wrong += judged(browse(site, pages, chromium))
+        wrong += judged(browse(site, pages, browser))
     print(*wrong, sep="\n")
     print(f"{len(pages)} pages, {len(wrong)} faults")
     return 1 if wrong else 0
