@@ -5,6 +5,7 @@ Importing this module does not start MPI; world() does, under an MPI launcher.
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -105,6 +106,11 @@ def _joined() -> Communicator:
     started = launcher()
     if started is None:
         return Devices(1)
+    process = multiprocessing.current_process().name
+    if process.startswith("DataLoader worker"):
+        raise RuntimeError(f"world() in {process}, a process that is not a rank. Call it in the main part of the script, "
+                           "under `if __name__ == \"__main__\":`, and pass the dataset what it needs, such as world().rank, "
+                           "or use worker threads (multiprocessing_context=None)")
     leave_mark("world", f"world(){at_site(user_site())}")
     alone = "; to train in each process independently pass comm=Devices(1)" if started.variable else ""
     try:

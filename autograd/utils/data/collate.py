@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from ...core.tensor import Tensor
 from ...ops.creation.create import as_tensor, tensor
 from ...ops.shape import stack
 
+if TYPE_CHECKING:
+    from .shared import Blocks
+
 FnMap = dict[Any, Callable[..., Any]]
+worker_blocks: Blocks | None = None      # of a worker process
 
 
 def collate(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Any:
@@ -79,8 +83,9 @@ def _like_sequence(model: Any, values: list[Any]) -> Any:
 
 
 def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Tensor:
-    """Stack n tensors of one shape into one of shape (n, *shape)."""
-    return stack(batch)
+    """Stack n tensors of one shape into one of shape (n, *shape): in a worker process, in shared memory."""
+    shared = None if worker_blocks is None else worker_blocks.stack(batch)
+    return stack(batch) if shared is None else shared
 
 
 def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Tensor:

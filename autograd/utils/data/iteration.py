@@ -119,7 +119,7 @@ class ParallelIterator(LoaderIterator):
         job = Job(loader.dataset, loader._recipe, self.progress.base_seed, loader.num_workers, loader.worker_init_fn,
                   modes.recording)
         context = loader.multiprocessing_context
-        self.crew = Crew(job, loader.in_order) if context is None else ProcessCrew(job, loader.in_order, context)
+        self.crew = Crew(job, loader.in_order) if context is None else ProcessCrew(job, context)
         self.stop: weakref.finalize[[], ParallelIterator] = weakref.finalize(self, self.crew.stop)
         self.start_workers(saved)
 
@@ -146,8 +146,8 @@ class ParallelIterator(LoaderIterator):
         self.load: list[int] = [0] * self.num_workers
         self.pending: deque[tuple[int, Any]] = deque()  # (worker, the sampler's state after it), in the order of the tasks
         self.has_sampler_state: bool = self.progress.sampler_state() is not None
-        for inbox, state in zip(self.crew.inboxes, self.progress.workers, strict=True):
-            inbox.put(("begin", state if saved is not None else None))
+        for worker, state in enumerate(self.progress.workers):
+            self.crew.send(worker, ("begin", state if saved is not None else None))
         for _ in range(self.ahead):
             self.assign()
 
@@ -167,13 +167,13 @@ class ParallelIterator(LoaderIterator):
             worker = min((w for w in range(self.num_workers) if self.live[w]), key=self.load.__getitem__)
         self.load[worker] += 1
         self.pending.append((worker, self.progress.sampler_state() if self.has_sampler_state else None))
-        self.crew.inboxes[worker].put(("fetch", index))
+        self.crew.send(worker, ("fetch", index))
 
     def receive(self) -> Any:
         """The next answer: of the oldest task, without in_order of any. Notes the state of its worker."""
-        box = self.crew.outboxes[self.pending[0][0]]
         try:
-            worker, answer = box.get(timeout=self.timeout)
+            worker, answer = self.crew.receive([self.pending[0][0]] if self.in_order else
+                                               [w for w in range(self.num_workers) if self.load[w]], self.timeout)
         except Empty:
             raise RuntimeError(f"DataLoader timed out after {self.timeout} seconds") from None
         task = self.pending.popleft() if self.in_order else next(t for t in self.pending if t[0] == worker)

@@ -1,7 +1,7 @@
 """Workers: what one does with its tasks, and a crew of them in threads.
 
-A worker gets messages from its inbox, ("begin", state) for a pass over the dataset and ("fetch", numbers) for a batch, and
-puts (its number, Answer) into its outbox for each batch asked for. None ends it."""
+A worker gets messages: ("begin", state) for a pass over the dataset, ("fetch", numbers) for a batch, which it answers by an
+Answer, and None to end. A crew has send(), receive() and stop(): threads here, processes in processes.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import random
 import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -90,7 +90,7 @@ class Worker:
         self.recipe: Recipe = job.recipe
         self.dataset: Any = job.dataset
         self.streams: dict[str, Any] = shared_streams() if rng is None else {
-            "default": rng.torch_generator, "own random": rng.random_generator, "own numpy": rng.numpy_generator,
+            "default": rng.torch_generator, "random": rng.random_generator, "own numpy": rng.numpy_generator,
             "numpy": rng.numpy_state}
         self.failed: Failure | None = None
         _worker_info.set(WorkerInfo(number, job.num_workers, seed, self.dataset, rng,
@@ -100,6 +100,15 @@ class Worker:
                 job.init_fn(number)
         except Exception as error:
             self.failed = Failure.caught(error, self.location)
+
+    def run(self, receive: Callable[[], Any], send: Callable[[Answer], object]) -> None:
+        """Answer messages until there is none."""
+        while (message := receive()) is not None:
+            what, content = message
+            if what == "begin":
+                self.begin(content)
+            else:
+                send(self.answer(content))
 
     def begin(self, saved: dict[str, Any] | None) -> None:
         """Begin a pass, or resume the one that `saved` (a state from an Answer) is of."""
@@ -148,7 +157,6 @@ class Worker:
 class Crew:
     """Workers in threads. Nothing here refers to the iterator, so that dropping that ends the crew."""
 
-    shares_memory = True                  # so that each worker needs a copy of the dataset
     threads: list[Thread]
 
     def __init__(self, job: Job, in_order: bool) -> None:
@@ -159,8 +167,7 @@ class Crew:
         common: Any = SimpleQueue()
         self.inboxes: list[Any] = [SimpleQueue() for _ in numbers]
         self.outboxes: list[Any] = [SimpleQueue() if in_order else common for _ in numbers]
-        # before the caller goes on
-        self.jobs: list[Job] = [thread_job(job) if self.shares_memory else job for _ in numbers]
+        self.jobs: list[Job] = [thread_job(job) for _ in numbers]        # before the caller changes the dataset
         self.threads = [threading.Thread(target=self.serve, args=(i,), name=f"DataLoader worker {i}", daemon=True)
                         for i in numbers]
         for thread in self.threads:
@@ -171,15 +178,19 @@ class Crew:
         rng = ThreadStreams.seeded(self.job.base_seed, number)
         try:
             with own_streams(rng):
-                worker = Worker(self.jobs[number], number, rng)
-                while (message := self.next_message(number)) is not None:
-                    what, content = message
-                    if what == "begin":
-                        worker.begin(content)
-                    else:
-                        self.outboxes[number].put((number, worker.answer(content)))
+                Worker(self.jobs[number], number, rng).run(functools.partial(self.next_message, number), lambda answer:
+                                                           self.outboxes[number].put((number, answer)))
         except BaseException as error:          # SystemExit, say: this worker will not answer any more
             self.report_lost(number, f"DataLoader worker thread {number} exited unexpectedly: {error!r}", error)
+
+    def send(self, number: int, message: Any) -> None:
+        """Send a message to a worker."""
+        self.inboxes[number].put(message)
+
+    def receive(self, numbers: Sequence[int], timeout: float | None) -> tuple[int, Answer]:
+        """Wait for an answer of one of these workers: of one, or without in_order of any. queue.Empty after the timeout."""
+        answer: tuple[int, Answer] = self.outboxes[numbers[0]].get(timeout=timeout)
+        return answer
 
     def next_message(self, number: int) -> Any:
         """The next message to a worker; None when it should end."""
