@@ -71,7 +71,8 @@ FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "datas
 class DataLoader(Generic[T_co, Batch_co]):
     """Iterate over a dataset in batches; workers load batches in advance, in the same order.
 
-    Workers are threads, which NumPy and file reads run concurrently; with a `multiprocessing_context` they are processes.
+    Workers are threads, in which NumPy and file reads run in parallel. With a `multiprocessing_context` they are processes,
+    in which Python code does too.
     state_dict() and load_state_dict() resume a pass at the next batch."""
 
     dataset: Any

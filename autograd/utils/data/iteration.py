@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 import weakref
 from collections import deque
@@ -14,7 +15,7 @@ from ...spans.spans import record_function
 from .fetch import reopen
 from .processes import ProcessCrew
 from .resume import Progress, fresh
-from .workers import Crew, Job, LostWorker
+from .workers import Crew, Job, LostWorker, take_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,6 +109,7 @@ class ParallelIterator(LoaderIterator):
     waiting = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
     crew: Crew | ProcessCrew
     turn: int
+    waited: float = 0.0                              # seconds in this pass
 
     def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
         self.timeout: float | None = loader.timeout or None
@@ -139,6 +141,8 @@ class ParallelIterator(LoaderIterator):
 
     def start_workers(self, saved: dict[str, Any] | None) -> None:
         """Start the pass on all workers, and give each as many tasks as it may have."""
+        self.began, self.waited = time.perf_counter(), 0.0
+        self.computed: float = sum(self.crew.computed) if isinstance(self.crew, Crew) else 0.0
         self.numbers: Iterator[Any] = self.progress.numbers
         self.workers: list[Any] = list(self.progress.workers)
         self.turn = self.progress.turn
@@ -171,11 +175,13 @@ class ParallelIterator(LoaderIterator):
 
     def receive(self) -> Any:
         """The next answer: of the oldest task, without in_order of any. Notes the state of its worker."""
+        began = time.perf_counter()
         try:
             worker, answer = self.crew.receive([self.pending[0][0]] if self.in_order else
                                                [w for w in range(self.num_workers) if self.load[w]], self.timeout)
         except Empty:
             raise RuntimeError(f"DataLoader timed out after {self.timeout} seconds") from None
+        self.waited += time.perf_counter() - began
         task = self.pending.popleft() if self.in_order else next(t for t in self.pending if t[0] == worker)
         if not self.in_order:
             self.pending.remove(task)
@@ -211,6 +217,11 @@ class ParallelIterator(LoaderIterator):
         if self.lost is not None:
             raise RuntimeError(self.lost.text) from self.lost.original
         self.progress.finished = True
+        crew, elapsed = self.crew, time.perf_counter() - self.began
+        if isinstance(crew, Crew) and take_turns(sum(crew.computed) - self.computed, self.waited, elapsed, self.num_workers):
+            warnings.warn(f"DataLoader: {self.num_workers} worker threads took turns, since this dataset's Python code "
+                          "holds the interpreter's lock. multiprocessing_context=\"forkserver\" makes the workers processes, "
+                          "which compute in parallel; the script then needs `if __name__ == \"__main__\":`", stacklevel=3)
         if not self.persistent:
             self.stop()
         raise StopIteration

@@ -9,6 +9,7 @@ import copy
 import functools
 import os
 import random
+import sys
 import threading
 import time
 import types
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...base.environment import usable_cores
 from ...core.modes import modes
 from ...core.tensor import Tensor
 from ...modes.random import default_generator
@@ -32,6 +34,7 @@ from .thread_streams import ThreadStreams, numpy_seed, own_streams
 if TYPE_CHECKING:
     from threading import Event, Thread
 
+ENOUGH = 3.0                              # seconds of waiting that are worth a warning
 GRACE = 2.0                               # seconds that workers have to end their batch when they are not needed any more
 
 
@@ -167,6 +170,7 @@ class Crew:
         common: Any = SimpleQueue()
         self.inboxes: list[Any] = [SimpleQueue() for _ in numbers]
         self.outboxes: list[Any] = [SimpleQueue() if in_order else common for _ in numbers]
+        self.computed: list[float] = [0.0 for _ in numbers]  # seconds of each thread
         self.jobs: list[Job] = [thread_job(job) for _ in numbers]        # before the caller changes the dataset
         self.threads = [threading.Thread(target=self.serve, args=(i,), name=f"DataLoader worker {i}", daemon=True)
                         for i in numbers]
@@ -178,8 +182,8 @@ class Crew:
         rng = ThreadStreams.seeded(self.job.base_seed, number)
         try:
             with own_streams(rng):
-                Worker(self.jobs[number], number, rng).run(functools.partial(self.next_message, number), lambda answer:
-                                                           self.outboxes[number].put((number, answer)))
+                Worker(self.jobs[number], number, rng).run(functools.partial(self.next_message, number),
+                                                           functools.partial(self.deliver, number))
         except BaseException as error:          # SystemExit, say: this worker will not answer any more
             self.report_lost(number, f"DataLoader worker thread {number} exited unexpectedly: {error!r}", error)
 
@@ -191,6 +195,11 @@ class Crew:
         """Wait for an answer of one of these workers: of one, or without in_order of any. queue.Empty after the timeout."""
         answer: tuple[int, Answer] = self.outboxes[numbers[0]].get(timeout=timeout)
         return answer
+
+    def deliver(self, number: int, answer: Answer) -> None:
+        """Pass a worker's answer on."""
+        self.computed[number] = time.thread_time()
+        self.outboxes[number].put((number, answer))
 
     def next_message(self, number: int) -> Any:
         """The next message to a worker; None when it should end."""
@@ -224,6 +233,14 @@ class Crew:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in self.threads)
+
+
+def take_turns(computed: float, waited: float, elapsed: float, workers: int) -> bool:
+    """Whether worker threads computed for `computed` seconds one at a time, as Python code does, while the loop over the
+    loader waited for most of the time that it took: worker processes would be faster."""
+    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return locked and min(workers, usable_cores()) > 1 and waited > max(ENOUGH, elapsed / 2) \
+        and 0.8 * elapsed < computed < 1.1 * elapsed
 
 
 class LostWorker(RuntimeError):

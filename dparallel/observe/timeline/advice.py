@@ -116,7 +116,7 @@ def phases(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
     found = []
     for part, least, text in (
             ("loader", 0.1, "All ranks wait {ms:.2f} ms a step for their data loaders: give them more workers "
-             "(num_workers=)."),
+             "(num_workers=), or processes (multiprocessing_context=\"forkserver\") for transforms in Python."),
             ("checkpoint", 0.1, "Saving takes {ms:.2f} ms a step on all ranks: let Checkpointer write in the background."),
             ("collector", 0.05, "Python's garbage collector takes {ms:.2f} ms a step on all ranks: gc.freeze() after the "
                                 "first step."),

@@ -22,6 +22,8 @@ from autograd.utils.data import (
     Subset,
     TensorDataset,
     get_worker_info,
+    iteration,
+    workers,
 )
 
 KINDS = [None, "fork"]
@@ -529,6 +531,24 @@ def test_interpreter_exit_with_workers_alive(tmp_path):
              "    it = iter(loader); next(it); keep = globals().setdefault('keep', []); keep.append(it)\nprint('end')"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=200)
     assert done.stdout == "end\n" and done.stderr == "" and done.returncode == 0
+
+
+@pytest.mark.parametrize("computed, waited, elapsed, count, cores, turns", [
+    (9.9, 9, 10, 2, 2, True), (10, 9, 10, 8, 4, True),
+    (17, 9, 10, 2, 2, False),                                        # NumPy: in parallel
+    (2, 9, 10, 2, 2, False),                                         # waits for files
+    (10, 3, 10, 2, 2, False), (1, 0.9, 1, 2, 2, False),              # the loop computes; a short pass
+    (10, 9, 10, 1, 2, False), (10, 9, 10, 2, 1, False)])
+def test_threads_that_take_turns(monkeypatch, computed, waited, elapsed, count, cores, turns):
+    monkeypatch.setattr(workers, "usable_cores", lambda: cores)
+    assert workers.take_turns(computed, waited, elapsed, count) is turns
+    monkeypatch.setattr(iteration, "take_turns", lambda seconds, waited, elapsed, count: turns and seconds > 0 < waited < elapsed and count == 2)
+    loader = DataLoader(Noise(), 2, num_workers=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lists(loader)
+    assert [bool("took turns" in str(w.message)) for w in caught] == [True] * turns
+    assert all(w.filename == __file__ for w in caught)
 
 
 def test_more_processes_than_processors_warn():
