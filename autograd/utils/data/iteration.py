@@ -220,8 +220,9 @@ class ParallelIterator(LoaderIterator):
         crew, elapsed = self.crew, time.perf_counter() - self.began
         if isinstance(crew, Crew) and take_turns(sum(crew.computed) - self.computed, self.waited, elapsed, self.num_workers):
             warnings.warn(f"DataLoader: {self.num_workers} worker threads took turns, since this dataset's Python code "
-                          "holds the interpreter's lock. multiprocessing_context=\"forkserver\" makes the workers processes, "
-                          "which compute in parallel; the script then needs `if __name__ == \"__main__\":`", stacklevel=3)
+                          "holds the interpreter's lock. multiprocessing_context=\"forkserver\" makes the workers "
+                          "processes, which compute in parallel; the script then needs `if __name__ == \"__main__\":`",
+                          stacklevel=3)
         if not self.persistent:
             self.stop()
         raise StopIteration
