@@ -18,6 +18,7 @@ from ..core.modes import GRAD, state
 from ..core.primitive import this_thread, watchers
 from ..core.tensor import Parameter, Tensor
 from ..kernels.fastest_product import adopt, table
+from ..kernels.malloc import give_back
 from .bindings import PLAIN, Binding, Bindings, is_module
 from .check import changed_numbers, compare_tensors
 from .differentiable import Differentiable
@@ -161,6 +162,7 @@ class Compiled:
             for program in [p for programs in self.programs.values() for p in programs if p is not found]:
                 stack.enter_context(program.lock)    # recording changes parameters for a while
             self.made += 1
+            stack.callback(give_back)
             return Compilation(self, key, args, kwargs).run()
 
     def _refuse(self, reason: str, key: Any) -> None:
@@ -212,6 +214,7 @@ class Compilation:
                 reason = self._together(self._record, engine, True)
             reason = reason or self._together(self._make, engine) or self._together(self._compare)
             if not reason:
+                del self.program.expected, self.program.after
                 self.program.notes = notes
                 compiled.programs.setdefault(self.key, []).insert(0, self.program)
                 return out

@@ -30,7 +30,6 @@ class Forward(Values):
 
     def __init__(self, apart: bool = False) -> None:
         super().__init__(apart)
-        self._nodes: dict[Node, Any] = {}            # nodes of Operations and Functions: the objects that replay them
         self._entering = False
 
     def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Tensor) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.modes import GRAD
 from ..core.tensor import Tensor, result
+from ..kernels.malloc import give_back
 from .attempt import close
 from .bindings import Bindings
 from .calls import Array
@@ -52,6 +53,8 @@ class Recorded:
         try:
             one = self._record([a.copy() for a in examples], leaves, True)
             self.expected = [value.array.copy() for value in one.results]
+            one.drop_contents()
+            give_back()
             self.effects = [] if bindings is None else Bindings(roots).changed_since(bindings)
             self.after = before if bindings is None else Snapshot(roots)
             if bindings is not None:
@@ -74,7 +77,9 @@ class Recorded:
     def make(self) -> Recorded:
         """Make the program of the recording, once."""
         self._make(*self._recording)
+        self._recording[0].clear()
         del self._recording
+        give_back()
         return self
 
     def _make(self, tracer: Tracer, fresh: set[int]) -> None:
@@ -113,6 +118,7 @@ class Recorded:
                 raise TraceError(f"trace: the step returns a {type(leaf).__name__}: a replay can return Tensors, in tuples, "
                                  "lists and dicts, and constants")
         tracer.results = [tracer.operand(t.array) for t in nest.tensors]
+        nest.tensors = []                            # their graph holds what the run has saved
         return tracer
 
     def _record_others(self, one: Tracer, before: Snapshot, leaves: list[Tensor], scaled: bool | None) -> Tracer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +12,10 @@ from ..core.tensor import Tensor
 from ..modes.saved_tensor_hooks import hooks_in_use
 from .calls import Array, Call, Location, Value, location, root_of, spanned_by, user_line
 from .errors import TraceError
+from .released import Released
+
+
+EMPTY = np.empty(0)
 
 
 class Values:
@@ -26,8 +31,9 @@ class Values:
         self.written: set[int] = set()               # numbers of the values from outside that the step writes to
         self._by_location: dict[Location, Value] = {}
         self._by_root: dict[int, list[Value]] = {}
-        self._step_tensors: set[int] = set()                 # ids of the step's new Tensors
-        self._alive: list[Any] = []                   # these Tensors: their ids must stay unique
+        self._nodes: dict[Any, Any] = {}             # nodes of Operations and Functions: the objects that replay them
+        self._step_tensors: dict[int, weakref.ref[Tensor]] = {}      # the step's new Tensors by id
+        self._released: Released = Released()
 
     def refuse(self, reason: str) -> NoReturn:
         """End the trace with an error that names the user's line."""
@@ -46,6 +52,8 @@ class Values:
         if value.array.size:
             self._by_location[location(value.array)] = value
             self._by_root.setdefault(id(root_of(value.array)), []).append(value)
+            if value.maker is not None:
+                self._released.add(value, self._by_root)
 
     def find(self, array: Array) -> Value | None:
         """The value of an array, a new one if it is a part of a known array, which then is fixed; None if it is unknown."""
@@ -96,8 +104,10 @@ class Values:
 
     def guard(self, tensor: object) -> None:
         """Register a tensor from outside of the step, which Guards will check."""
-        if isinstance(tensor, Tensor) and tensor.edge is None and id(tensor) not in self.guards and (
-                id(tensor) not in self._step_tensors):
+        if isinstance(tensor, Tensor) and tensor.edge is None and id(tensor) not in self.guards:
+            own = self._step_tensors.get(id(tensor))
+            if own is not None and own() is tensor:
+                return
             self.guards[id(tensor)] = (tensor, tensor.array, tensor.tracked)
 
     def add(self, call: Call, *arrays: Any) -> None:
@@ -111,12 +121,28 @@ class Values:
         known = self._by_location.get(location(array)) if array.size else None
         return self.value(array, call) if known is None else None
 
+    def drop_contents(self) -> None:
+        """Free the memory of all values of the step, but not their shapes: the recording is only compared from now on."""
+        outside = {id(value) for value, _ in self.outside}
+        for value in self.values:
+            if id(value) not in outside:
+                value.array = np.broadcast_to(np.empty((), value.array.dtype), value.array.shape)
+        self._by_location, self._by_root, self._nodes = {}, {}, {}
+        for call in self.calls:
+            call.function = None                     # it may hold what the recorded run has saved
+
+    def clear(self) -> None:
+        """Free the recording, of which a program is made."""
+        for value in self.values:
+            value.maker, value.array = None, EMPTY
+        for held in (self.values, self.calls, self.outside, self._by_location, self._by_root, self._nodes, self.copies):
+            held.clear()
+
     def _note_tensors(self, outs: object) -> None:
         """Register Tensors created by the step, which need no guard."""
         for out in outs if isinstance(outs, tuple) else (outs,):
             if isinstance(out, Tensor):
-                self._step_tensors.add(id(out))
-                self._alive.append(out)
+                self._step_tensors[id(out)] = weakref.ref(out)
 
     def _rollback(self, calls: int, values: int, outside: int) -> None:
         """Drop everything recorded since these counts."""

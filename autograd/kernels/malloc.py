@@ -33,4 +33,10 @@ def keep_freed_memory() -> bool:
         return False
 
 
+def give_back() -> None:
+    """Give freed memory back to the system, after work that needed much and is not repeated."""
+    if freed_memory_is_kept:
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 freed_memory_is_kept: bool = keep_freed_memory()
