@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..core.graph import Node
 from ..core.interceptors import without_watcher
 from ..core.operation import Operation, OperationNode
 from ..core.tensor import Tensor

@@ -46,7 +46,7 @@ class Lowering(Meanings):
         self.added: dict[Tensor, Storage] = {}       # leaves whose .grad before the run is added to
         self._bound: dict[Tensor, Array] = {}        # what the recorded step had in .grad
         # gradients that counters wait for: DataParallel's. How many leaves each has in each pass, and those counted so far
-        begun = accumulate([call.label == "begin_pass" for call in tracer.calls])
+        begun = accumulate([int(call.label == "begin_pass") for call in tracer.calls])
         self.counters = Counter((number, counter_of(call.args[0].value))
                                 for number, call in zip(begun, tracer.calls, strict=True) if call.function is count)
         self._arrived: dict[Any, list[Tensor]] = {}

@@ -14,7 +14,6 @@ from .calls import Array, Call, Location, Value, location, root_of, spanned_by, 
 from .errors import TraceError
 from .released import Released
 
-
 EMPTY = np.empty(0)
 
 
