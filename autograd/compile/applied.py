@@ -26,6 +26,7 @@ class Applied(Backward, Effects, Interceptor):
         super().__init__(apart)
         self.graph: Graph = Graph()
         self._noting: bool = bool(profilers)
+        self._named: list[Any] = []                  # tensors and arrays, whose memory no other one may take
         self._shown_values: dict[Location | int, GraphValue] = {}         # by memory; of empty arrays by the Tensor's id
 
     def begin_graph(self, inputs: Sequence[Tensor]) -> None:
@@ -48,7 +49,7 @@ class Applied(Backward, Effects, Interceptor):
 
     def _name(self, x: Tensor | Array, node: GraphNode | None) -> GraphValue:
         """A new value for a tensor or array."""
-        self._alive.append(x)
+        self._named.append(x)
         value = self._shown_values[place_of(x)] = GraphValue(x, node)
         return value
 

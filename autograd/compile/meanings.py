@@ -19,6 +19,7 @@ from .python_call import PythonCall
 
 ALIASES = {"true_divide": "divide", "conjugate": "copy", "positive": "copy", "fabs": "absolute"}
 IDENTITY = {"add": 0, "multiply": 1, "maximum": -math.inf, "minimum": math.inf, "logical_and": True, "logical_or": False}
+FAR = 1 << 40                        # a place outside of any array
 DEGREES = {"deg2rad": math.pi / 180, "rad2deg": 180 / math.pi}
 
 
@@ -235,10 +236,12 @@ class Meanings(Operands):
                 term = self.ref(np.asarray(np.where(part < 0, part + n, part) * step).reshape(part.shape))
             else:
                 r = self.ref(part)
-                new = [self.temporary(r.shape, kind) for kind in (bool, np.int64, np.int64, np.int64)]
-                below = self.put("map", "less", new[0], [r, 0])
-                wrapped = self.put("map", "select", new[2], [below, self.put("map", "add", new[1], [r, n]), r])
-                term = self.put("map", "multiply", new[3], [wrapped, step])
+                def made(name: str, *ins: Any, shape: Any = r.shape) -> Any:
+                    return self.put("map", name, self.temporary(shape, bool if "less" in name or "or" in name else np.int64), ins)
+
+                wrapped = made("select", made("less", r, 0), made("add", r, n), r)
+                wrong = made("logical_or", made("less", wrapped, 0), made("less", n - 1, wrapped))
+                term = made("multiply", made("select", wrong, FAR, wrapped), step)
             total = term if total is None else self.put("map", "add", self.temporary(shape, np.int64), [total, term])
         return self._broadcast(total, shape)
 

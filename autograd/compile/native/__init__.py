@@ -56,6 +56,9 @@ class Native:
         work: list[int] = []                         # of each stretch: multiplications of its largest product
         order: list[Any] = []
         self.kinds: list[tuple[str, list[str]]] = []     # loops and products, with the labels of their operations
+        self._lengths: list[int] = []                # of the dimensions that loops index; for each whether an index left it
+        self._outside = np.zeros(sum(len(w.ins) + 1 for x in items if isinstance(x, Group) for w in x.works), np.int64)
+        self._flags, self._no_flags = memoryview(self._outside), bytes(self._outside.nbytes)
         for item in items:
             if isinstance(item, Call):
                 order.append(item)
@@ -84,12 +87,21 @@ class Native:
                 if cuts[x]:
                     call = partial(run_pieces, [library.step(x, self._table, piece) for piece in cuts[x]])
                 self.parts.append((f"native {x}", guarded(call, work[x])))
-        self.run: Callable[[], Any] = self.parts[0][1] if len(self.parts) == 1 else self._run
+        self.run: Callable[[], Any] = self.parts[0][1] if len(self.parts) == 1 and not self._lengths else self._run
 
     def _run(self) -> None:
-        """The whole program."""
-        for _, part in self.parts:
-            part()
+        """The whole program. IndexError if an index that it has computed is outside of its dimension; it was clamped."""
+        try:
+            for _, part in self.parts:
+                part()
+        except BaseException:
+            self._outside[:] = 0
+            raise
+        if self._flags.tobytes() != self._no_flags:
+            found = int(self._outside.argmax())
+            self._outside[:] = 0
+            raise IndexError(f"index is out of bounds for a dimension of size {self._lengths[found]}; the compiled step has run to "
+                             "its end, and what it wrote is of no use")
 
     # --- calls of functions -----------------------------------------------------------------------------------------------
 
@@ -100,6 +112,10 @@ class Native:
         if isinstance(item, Group):
             loops = Loops(item, self._places, contract, cut)
             given = [*[(s, loops.start[s]) for s in loops.pointers], *[(name, libm(name)) for name in loops.functions]]
+            if loops.outside:
+                place = len(self._lengths)
+                given.append((("outside", place), address(self._outside) + 8 * place))
+                self._lengths += [x.length for x, _ in loops.outside]
             text = loops.text()
             self.kinds.append(("loop", [w.label for w in item.works]))
         elif isinstance(item, Bound):

@@ -34,6 +34,7 @@ class Function(Values):
     """The lines of one function. Loops count from 0 and run at least once."""
 
     cut = False
+    outside: Any = ()
 
     def __init__(self, contract: bool) -> None:
         super().__init__(contract)
@@ -47,6 +48,7 @@ class Function(Values):
     def text(self) -> str:
         """All but the name."""
         kinds = [f"ptr noalias %{p}" for p in self.pointers.values()] + [f"ptr {p}" for p in self.functions.values()]
+        kinds += ["ptr %outside"] if self.outside else []
         kinds += ["i64 %first", "i64 %count"] if self.cut else []
         return f"({', '.join(kinds)}) #0 {{\nentry:\n{self.body()}\n  ret void\n}}\n"
 
@@ -70,11 +72,11 @@ class Function(Values):
                        f"  %c{k} = icmp ult i64 %n{k}, {count}", f"  br i1 %c{k}, label %h{k}, label %e{k}", f"e{k}:"]
         self.label = f"e{k}"
 
-    def when(self, pointer: str) -> int:
-        """Begin code that runs if a pointer is not null."""
+    def when(self, value: str, kind: str = "ptr", nothing: str = "null") -> int:
+        """Begin code that runs if a pointer is not null, or a number not 0."""
         self.count += 1
         k = self.count
-        self.lines += [f"  %c{k} = icmp ne {pointer}, null", f"  br i1 %c{k}, label %w{k}, label %o{k}", f"w{k}:"]
+        self.lines += [f"  %c{k} = icmp ne {kind} {value}, {nothing}", f"  br i1 %c{k}, label %w{k}, label %o{k}", f"w{k}:"]
         return k
 
     def otherwise(self, k: int) -> None:
@@ -164,6 +166,7 @@ class Loops(Function):
         self.known: dict[Any, str] = {}              # values of the inner loop
         self.row_known: dict[Any, str] = {}
         self.bases: dict[Any, str] = {}              # pointers to the row
+        self.outside: dict[tuple[Operand, Work], str] = {}       # whether an index was outside of its dimension
         self.nan: dict[Work, str] = {}               # whether a maximum or minimum has met nan
         steps = group.steps()
         totals = {w: self.sums(w) for _, w in steps if w.how == "total"}
@@ -178,6 +181,11 @@ class Loops(Function):
         self.end()
         for w, sums in totals.items():
             self.finish(w, sums)
+        for number, flag in enumerate(self.outside.values()):
+            self.allocas.append(f"  store i64 0, ptr {flag}")
+            k = self.when(self.get(flag, "i8"), "i64", "0")
+            self.store("i8", "1", "%outside", str(number))
+            self.otherwise(k)
 
     # --- rows -------------------------------------------------------------------------------------------------------------
 
@@ -359,6 +367,9 @@ class Loops(Function):
             if x.index.kind != "u1":
                 below = self.put(f"icmp slt i64 {v}, 0")
                 v = self.put(f"add nsw i64 {v}, {self.select(below, 'i8', str(x.length), '0')}")
+            outside = self.put(f"icmp uge i64 {v}, {x.length}")
+            flag = self.outside.setdefault(key, self.variable("i8"))
+            self.set(flag, "i8", self.put(f"or i64 {self.get(flag, 'i8')}, {self.put(f'zext i1 {outside} to i64')}"))
             for name, end in (("less", 0), ("greater", x.length - 1)):           # never outside of the memory
                 v = self.select(self.compare(name, "i8", v, str(end)), "i8", str(end), v)
             where[key] = self.times(v, x.factor)

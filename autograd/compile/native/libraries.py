@@ -60,9 +60,9 @@ class Gemms:
         (m, n, k), (a, lda), (b, ldb) = self.sizes, self.left, self.right
         t = "float" if self.kind == "f4" else "double"
         for name, i in self.libraries.items():
-            end = f.when(f"ptr %{name}")
+            end = f.when(f"%{name}")
             if name == "onednn":
-                inner = f.when("ptr %threads")
+                inner = f.when("%threads")
                 f.lines.append(f"  call void %threads(i32 {threads if self.work >= WIDE else 1})")
                 f.otherwise(inner)
                 first = f"i32 %onednn(i8 signext {ord(a)}, i8 signext {ord(b)}"

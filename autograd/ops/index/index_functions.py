@@ -12,7 +12,7 @@ from ...core.batching import Level
 from ...core.casting import casting, widest
 from ...core.operation import Operation
 from ...core.out import takes_out, takes_out_apart
-from ...core.primitive import value_read
+from ...core.primitive import primitive, value_read
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.scatter import add_along
@@ -76,7 +76,14 @@ def vector(name: str, index: TensorOrArray, error: type[Exception] = IndexError)
 def check_range(index: Tensor, size: int, error: type[Exception], negative: bool = False) -> None:
     """Raise `error` for an index that is out of bounds."""
     array = index.array if isinstance(index, Tensor) else index
-    if not array.size or in_range(array, size):
+    if array.size:
+        _in_bounds(array, size, error, negative)
+
+
+@primitive
+def _in_bounds(array: Array, size: int, error: type[Exception], negative: bool) -> None:
+    """check_range() of an array, which compiled steps call again."""
+    if in_range(array, size):
         return
     low, high = limits(array)
     if low < (-size if negative else 0) or high >= size:

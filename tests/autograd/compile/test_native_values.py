@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
+import autograd.nn.functional as F
 from autograd.compile.engines import NATIVE
 from autograd.compile.native import available
 from autograd.compile.nests import Nest
@@ -78,3 +79,30 @@ def test_values(function, special, dtype):
             got = recorded.program.run()[0], w.grad.array
             for a, b in zip(got, wanted):
                 np.testing.assert_allclose(a, b, 1e-5 if dtype is ag.float32 else 1e-12, 1e-6, equal_nan=True)
+
+
+INDEXED = {
+    "rows": lambda w, i: w[i], "elements": lambda w, i: w[i, i % 4], "second": lambda w, i: w[i * 0, i], "take": lambda w, i: w.take(i),
+    "gather": lambda w, i: w.gather(0, i[:, None]), "embedding": lambda w, i: F.embedding(i, w), "index_select": lambda w, i: w.index_select(1, i),
+    "index_add": lambda w, i: w.index_add(0, i, w[:2]), "cross_entropy": lambda w, i: F.cross_entropy(w[:2], i),
+}
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_indices_out_of_bounds(name):
+    """An index that the step computes raises as it does eagerly, and the next one that is right gives the right result."""
+    w = ag.arange(12.0).reshape(3, 4).requires_grad_()
+
+    def step(x):
+        return INDEXED[name](w, (x * 2).long()).sum().detach()
+
+    def outcome(run, x):
+        try:
+            return run(ag.tensor(x)).item()
+        except (IndexError, RuntimeError) as error:
+            return isinstance(error, IndexError) or str(error)
+
+    run = ag.compile(step, fullgraph=True)
+    for x in ([0.0, 1.0], [0.5, 0.0], [0.0, 50.0], [-0.5, 1.0], [0.0, -50.0], [1.0, 0.0]):
+        assert outcome(run, x) == outcome(step, x), x
+    assert "native" in run.program()
