@@ -236,12 +236,13 @@ class Meanings(Operands):
                 term = self.ref(np.asarray(np.where(part < 0, part + n, part) * step).reshape(part.shape))
             else:
                 r = self.ref(part)
-                def made(name: str, *ins: Any, shape: Any = r.shape) -> Any:
-                    return self.put("map", name, self.temporary(shape, bool if "less" in name or "or" in name else np.int64), ins)
-
-                wrapped = made("select", made("less", r, 0), made("add", r, n), r)
-                wrong = made("logical_or", made("less", wrapped, 0), made("less", n - 1, wrapped))
-                term = made("multiply", made("select", wrong, FAR, wrapped), step)
+                new = [self.temporary(r.shape, kind) for kind in (bool, bool, bool, bool, *[np.int64] * 4)]
+                below = self.put("map", "less", new[0], [r, 0])
+                wrapped = self.put("map", "select", new[5], [below, self.put("map", "add", new[4], [r, n]), r])
+                wrong = self.put("map", "logical_or", new[3], [
+                    self.put("map", "less", new[1], [wrapped, 0]), self.put("map", "less", new[2], [n - 1, wrapped])])
+                place = self.put("map", "select", new[6], [wrong, FAR, wrapped])
+                term = self.put("map", "multiply", new[7], [place, step])
             total = term if total is None else self.put("map", "add", self.temporary(shape, np.int64), [total, term])
         return self._broadcast(total, shape)
 

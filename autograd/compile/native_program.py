@@ -13,7 +13,7 @@ from ..base.types import Array
 from ..core.engine import running
 from ..core.tensor import Tensor, result
 from ..kernels.addresses import address
-from ..spans.spans import PASS, record_function
+from ..spans.spans import OPERATION, PASS, begin, end, number_of, profilers, record_function
 from .calls import Value, root_of
 from .errors import TraceError
 from .ir import Ref, Storage
@@ -158,14 +158,23 @@ class NativeProgram:
         with record_function("autograd::replay", None, PASS):
             depth = len(running.passes)
             try:
-                self.native.run()
+                self.native.run() if not profilers else self._spanned()
             finally:
                 if self._passes:
                     del running.passes[depth:]
         self.publish(self._gradients)
         return [self.array(ref) if new else np.array(self.array(ref)) for ref, new in self._results]
 
+    def _spanned(self) -> None:
+        """Run with each loop, product and call as a span."""
+        for label, part in self.native.apart():
+            token = begin(number_of(f"replay::{label}", OPERATION))
+            try:
+                part()
+            finally:
+                end(token)
+
     @property
     def source(self) -> str:
-        """The loops and calls, as text."""
-        return "".join(f"# {label}\n" for label, _ in self.native.parts)
+        """The loops, products and calls, as text."""
+        return "# native\n" + "".join(f"# {label}\n" for label, _ in self.native.apart())

@@ -26,10 +26,18 @@ from .memory import LINE, places
 from .normal import Bound, Call, Product, normal
 from .normal import reason as unsupported
 
+NAMED = 12                           # operations in the name of a loop
+
 
 def run_pieces(calls: list[Callable[[], Any]]) -> None:
     """Make the calls on as many threads as may work now."""
     share(list(calls), number())
+
+
+def title(kind: str, labels: list[str]) -> str:
+    """A name of a loop or product: its operations."""
+    names = [*dict.fromkeys(labels)]
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "") + f" ({kind})"
 
 
 class Native:
@@ -56,12 +64,15 @@ class Native:
         work: list[int] = []                         # of each stretch: multiplications of its largest product
         order: list[Any] = []
         self.kinds: list[tuple[str, list[str]]] = []     # loops and products, with the labels of their operations
+        self._apart: list[tuple[str, Callable[[], Any]]] | None = None
         self._lengths: list[int] = []                # of the dimensions that loops index; for each whether an index left it
         self._outside = np.zeros(sum(len(w.ins) + 1 for x in items if isinstance(x, Group) for w in x.works), np.int64)
         self._flags, self._no_flags = memoryview(self._outside), bytes(self._outside.nbytes)
+        self._kernels: list[Any] = []                # Calls, and of others the function's name, pointers, cut and work
         for item in items:
             if isinstance(item, Call):
                 order.append(item)
+                self._kernels.append(item)
                 continue
             cut = item.cuts(threads) if isinstance(item, Group) else []
             if not order or isinstance(order[-1], Call) or cut or cuts[-1]:
@@ -69,7 +80,7 @@ class Native:
                 stretches.append([])
                 work.append(0)
                 cuts.append(cut)
-            lines, most = self._item(item, functions, contract, bool(cut))
+            lines, most = self._item(item, functions, contract, cut)
             stretches[-1] += lines
             work[-1] = max(work[-1], most)
         self.text: str = module(functions, stretches)
@@ -100,17 +111,36 @@ class Native:
         if self._flags.tobytes() != self._no_flags:
             found = int(self._outside.argmax())
             self._outside[:] = 0
-            raise IndexError(f"index is out of bounds for a dimension of size {self._lengths[found]}; the compiled step has run to "
-                             "its end, and what it wrote is of no use")
+            raise IndexError(f"index is out of bounds for a dimension of size {self._lengths[found]}; the compiled step has "
+                             "run to its end, and what it wrote is of no use")
+
+    def apart(self) -> list[tuple[str, Callable[[], Any]]]:
+        """The parts with each loop and product by itself, for profilers, named by its operations."""
+        if self._apart is None:
+            self._apart = []
+            kinds = iter(self.kinds)
+            for kernel in self._kernels:
+                if isinstance(kernel, Call):
+                    self._apart.append((kernel.label, kernel.function))
+                    continue
+                name, places, cut, work = kernel
+                library: Any = self._library
+                call = partial(self._call, library.kernel(name, len(places), bool(cut)), places)
+                made = partial(run_pieces, [partial(call, first, last - first) for first, last in cut]) if cut else call
+                self._apart.append((title(*next(kinds)), guarded(made, work)))
+        return self._apart
+
+    def _call(self, function: Any, places: list[tuple[int, int]], *rows: int) -> None:
+        function(*[(self._table[slot] or 0) + more for slot, more in places], *rows)
 
     # --- calls of functions -----------------------------------------------------------------------------------------------
 
-    def _item(self, item: Any, functions: dict[str, str], contract: bool, cut: bool) -> tuple[list[str], int]:
+    def _item(self, item: Any, functions: dict[str, str], contract: bool, cut: Any) -> tuple[list[str], int]:
         """The lines of a stretch that call the function of a group or product; a library's multiplications."""
         most = 0
         given: list[tuple[Any, int]]                 # storages and first elements; keys of other entries, and addresses
         if isinstance(item, Group):
-            loops = Loops(item, self._places, contract, cut)
+            loops = Loops(item, self._places, contract, bool(cut))
             given = [*[(s, loops.start[s]) for s in loops.pointers], *[(name, libm(name)) for name in loops.functions]]
             if loops.outside:
                 place = len(self._lengths)
@@ -135,8 +165,16 @@ class Native:
         lines: list[str] = []
         values = [self._pointer(key, n * key.dtype.itemsize, lines) if isinstance(key, Storage) else
                   self._entry(key, n, lines) for key, n in given]
+        self._kernels.append((name, [self._place(key, n) for key, n in given], cut, most))
         values = [f"ptr {v}" for v in values] + (["i64 %first", "i64 %count"] if cut else [])
         return [*lines, f"  call void @{name}({', '.join(values)})"], most
+
+    def _place(self, key: Any, n: int) -> tuple[int, int]:
+        """The place in the table of a storage or another entry, and the bytes to add to it."""
+        if not isinstance(key, Storage):
+            return self._slots[key], 0
+        start = n * key.dtype.itemsize
+        return (self._slots[key], start) if key.array is not None else (self._slots["block"], start + self._places[key])
 
     def _new(self, lines: list[str], text: str) -> str:
         self._uses += 1

@@ -105,6 +105,13 @@ class Library:
         home = folder()
         self._functions = (home and self._from(home, text)) or self._in_memory(text)
 
+    def kernel(self, name: str, arguments: int, cut: bool) -> Any:
+        """A function that a stretch calls, of so many pointers; `cut`: and of the first row and the number of rows."""
+        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments, *[ctypes.c_int64] * (2 * cut))
+        function: Any = kind(self._functions(name))
+        function.keep = self
+        return function
+
     def step(self, n: int, table: Any, piece: tuple[int, int] | None = None) -> Any:
         """A stretch as a call without arguments; `piece`: of which rows, from the first to the last."""
         numbers = () if piece is None else (ctypes.c_int64(piece[0]), ctypes.c_int64(piece[1] - piece[0]))

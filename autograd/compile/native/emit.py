@@ -509,7 +509,7 @@ class Calls(Function):
 
 def module(functions: dict[str, str], stretches: list[list[str]]) -> str:
     """The whole text: `functions`, text without name -> name, and calls of each stretch."""
-    bodies = "".join(f"define internal void @{name}{text}" for text, name in functions.items())
+    bodies = "".join(f"define void @{name}{text}" for text, name in functions.items())
     used = [definition(name, kind) for name in FORMULAS for kind in SUFFIX if f"@{name}_{kind}(" in bodies]
     steps = ""
     for n, lines in enumerate(stretches):

@@ -312,7 +312,7 @@ def test_equal_functions_are_one():
         part, power = view(big, lambda a, s=start: a[s:s + 100]), new((100,), keep=False)
         ops += [Op("map", "exp", [power], [part]), Op("map", "add", [view(out, lambda a, s=start: a[s:s + 100])], [power, part])]
     native = check(ops, [out])
-    assert native.text.count("define internal void") < len(native.kinds)
+    assert native.text.count("define void @k") < len(native.kinds)
 
 
 def test_fused_loops_have_the_same_bits():
