@@ -73,7 +73,7 @@ def is_held(arrays: list[Array], root: Array) -> bool:
     expected[id(root)] += 2
     for each in chain.values():                      # the pool's blocks; see kernels/blocks.py
         expected[id(each)] += type(each) is Block and each is not root
-    array = each = None
+    del array, each
     found = holders([*chain.values()])
     return any(n != 1 + expected[key] for key, n in zip(chain, found, strict=True))
 

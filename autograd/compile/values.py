@@ -128,7 +128,7 @@ class Values:
                 value.array = np.broadcast_to(np.empty((), value.array.dtype), value.array.shape)
         self._by_location, self._by_root, self._nodes = {}, {}, {}
         for call in self.calls:
-            call.function = None                     # it may hold what the recorded run has saved
+            call.function = bool                     # the former one may hold what the recorded run has saved
 
     def clear(self) -> None:
         """Free the recording, of which a program is made."""

@@ -67,7 +67,7 @@ class Native:
         self._apart: list[tuple[str, Callable[[], Any]]] | None = None
         self._lengths: list[int] = []                # of the dimensions that loops index; for each whether an index left it
         self._outside = np.zeros(sum(len(w.ins) + 1 for x in items if isinstance(x, Group) for w in x.works), np.int64)
-        self._flags, self._no_flags = memoryview(self._outside), bytes(self._outside.nbytes)
+        self._flags, self._no_flags = self._outside.data, bytes(self._outside.nbytes)
         self._kernels: list[Any] = []                # Calls, and of others the function's name, pointers, cut and work
         for item in items:
             if isinstance(item, Call):
