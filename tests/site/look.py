@@ -26,7 +26,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
-PATIENCE = 400  # seconds for all pages
+PATIENCE = 900  # seconds for all pages
 # runs in each page before its own scripts
 HOOK = """<script>
 window.said = [];
