@@ -26,6 +26,7 @@ PARENT_CHECK = 2.0                       # seconds between checks that the paren
 PRELOADED = ("autograd.utils.data.processes", "dparallel")   # imported once, by the fork server, if they are imported here
 NAME = "DataLoader worker {}"            # of a process; dparallel.world() recognizes workers by it
 MPI_START = "MPI4PY_RC_INITIALIZE"
+starting = threading.Lock()              # MPI_START may be set
 PREEMPTION = ("SIGINT", "SIGTERM", "SIGUSR1")        # schedulers and terminals send these to all processes of a job
 
 
@@ -103,7 +104,7 @@ class ProcessCrew:
 
     def advice(self, number: int, code: int | None) -> str:
         """What may have ended a worker."""
-        if code == -signal.SIGKILL:
+        if code == -9:
             return ": it was killed, as the system does when memory is short"
         if number in self.answered or code != 1:
             return ""
@@ -137,15 +138,16 @@ def _preloads() -> bool:
 @contextlib.contextmanager
 def without_mpi() -> Iterator[None]:
     """Processes started in this block do not start MPI when they import mpi4py.MPI, as a rank's script does."""
-    before = os.environ.get(MPI_START)
-    os.environ[MPI_START] = "0"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[MPI_START]
-        else:
-            os.environ[MPI_START] = before
+    with starting:
+        before = os.environ.get(MPI_START)
+        os.environ[MPI_START] = "0"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[MPI_START]
+            else:
+                os.environ[MPI_START] = before
 
 
 def _lost(text: str, error: BaseException | None = None) -> Answer:

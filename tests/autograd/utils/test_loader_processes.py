@@ -66,8 +66,8 @@ TABLE = {"items": (data.Noisy(), {"shuffle": True}), "persistent": (data.Noisy()
          "three workers": (data.Noisy(), {"num_workers": 3, "prefetch_factor": 3})}
 
 
-@pytest.mark.parametrize("context, resumed", [*((method, "no") for method in METHODS), (None, "forkserver"), ("forkserver", None)])
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name, context, resumed", [("items", "spawn", "no"), *(
+    (name, *pair) for name in TABLE for pair in (("fork", "no"), ("forkserver", "no"), (None, "forkserver"), ("forkserver", None)))])
 def test_batches_random_numbers_and_resumption_are_those_of_threads(expected, name, context, resumed):
     dataset, settings = TABLE[name]
     found = passes(dataset, context, resumed, **settings)
