@@ -55,10 +55,19 @@ class Part:
     time on one core. waits: it waits more than it works, and goes first when it does not; the others take what is left."""
 
     def __init__(self, title, command, threads=False, waits=False, **changes):
-        self.title, self.start = title, time.monotonic()
+        self.title, self.start, self.code, self.cpu = title, time.monotonic(), None, 0.0
         self.output = tempfile.NamedTemporaryFile("w+")      # noqa: SIM115
         self.process = subprocess.Popen(list(map(str, command)), stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **BYTE_CODE, **changes},
                                         preexec_fn=lambda: begin_part(threads, waits))
+
+    def poll(self):
+        """Its exit code if it has ended; with the processor time of all processes that it has waited for."""
+        if self.code is None:
+            pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
+            if pid:
+                self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu = used.ru_utime + used.ru_stime
+        return self.code
 
     def done(self, counts, meanwhile=lambda: None):
         """Show what it says until it ends, calling meanwhile() now and then, and add up its results; the exit code."""
@@ -66,18 +75,17 @@ class Part:
         code, last = None, ""
         with open(self.output.name) as said:
             while code is None:
-                code = self.process.poll()
+                code = self.poll()
                 meanwhile()
                 for line in said:
                     print(line, end="", flush=True)
                     last = line if re.search(r"\d+ (passed|failed).* in [\d.]+s", line) else last
                 time.sleep(0.2 if code is None else 0)
-        print(f"=== {self.title}: exit code {code} after {time.monotonic() - self.start:.0f} s", flush=True)
+        print(f"=== {self.title}: exit code {code} after {time.monotonic() - self.start:.0f} s, {self.cpu:.0f} s of processor time", flush=True)
         for word in counts:
             found = re.search(rf"(\d+) {word}", last)
             counts[word] += int(found[1]) if found else 0
         counts["failed"] += bool(code) and "failed" not in last
-        self.code = code
         return code
 
     def reasons(self):
@@ -127,7 +135,7 @@ def queued(begin, counts):
     parts, codes = [], []
 
     def fill():
-        while len(parts) < len(begin) and sum(part.process.poll() is None for part in parts) < begin[len(parts)][0]:
+        while len(parts) < len(begin) and sum(part.poll() is None for part in parts) < begin[len(parts)][0]:
             parts.append(begin[len(parts)][1]())
 
     while len(codes) < len(begin):
