@@ -12,18 +12,25 @@ PXD := $(wildcard autograd/*/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train quick test check bench scaling flat roofline threads kills examples docs site release clean
+.PHONY: train quick test yardstick check bench scaling flat roofline threads kills examples docs site release clean
 
 train: $(TRAIN) $(CORE)
-	@echo "== Training on two ranks"
+	@echo "== Training on two ranks: 5 s"
 	$(BIN)/dprun -n 2 examples/digits.py
 
 # unit tests that need no MPI, under a minute on two cores
 quick: $(TEST) $(CORE)
+	@echo "== Unit tests in two parts: a minute on two idle cores"
 	$(BIN)/python tests/run_all.py --quick
 
 test: $(TEST) $(CORE)
+	@echo "== The whole suite, its parts side by side: a quarter of an hour on two idle cores"
 	$(BIN)/python tests/run_all.py
+
+# PyTorch, with which tests compare, and packages over it: 200 MB to download, on Linux some GB where pip finds only CUDA's
+yardstick: $(TEST)
+	@echo "== Downloading PyTorch and packages over it into $(VENV)"
+	$(INSTALL) --only yardstick
 
 check: $(TEST)
 	$(BIN)/ruff check .
@@ -61,11 +68,12 @@ kills: $(TEST) $(CORE)
 	$(BIN)/python tests/survival/cost.py
 
 examples: $(TRAIN)
-	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples]' pytest
+	$(INSTALL) --only mpi fast examples test
 	$(BIN)/python -m pytest tests/test_examples.py
 
 # the site, in build/site: `python3 -m http.server -d build/site` shows it; `make site` also looks at it in a browser (Chromium)
 docs: $(DOCS) $(CORE)
+	@echo "== Building the site: a minute"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "build/site: to read it, $(BIN)/python -m http.server -d build/site, and http://localhost:8000"
 
@@ -73,39 +81,41 @@ site: docs
 	$(BIN)/python tests/site/look.py build/site
 
 $(BIN)/python:
-	@echo "== Making $(VENV)"
+	@echo "== Making $(VENV): 5 s"
 	$(PYTHON) -m venv $(VENV)
 
+# packages and this one, with progress: tools/install.py
+INSTALL := $(BIN)/python -m tools.install
 # compiled at once: also where Python may not write byte code later (PYTHONDONTWRITEBYTECODE), imports are quick
 COMPILE := $(BIN)/python -m compileall -q -j 0 autograd dparallel launch
 # the packages likewise, on all cores: pip would use one. Some have test files in syntax that this Python refuses
 PACKAGES := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 
 $(CORE): setup.py autograd/base/extensions.py $(PXD) $(PXD:.pxd=.py) $(wildcard autograd/kernels/loops/*)
-	@echo "== Compiling autograd's core and loops (half a minute on two cores)"
-	$(BIN)/python -m pip install -q --no-deps -e .
+	@echo "== Compiling autograd's core and loops: half a minute on two idle cores"
+	$(INSTALL)
 	$(SAY)
 	touch $@
 
-# pip names each package that it downloads; it builds this one, and so compiles, before it installs them
 $(TRAIN): pyproject.toml | $(BIN)/python
-	@echo "== Downloading packages, compiling autograd's core and loops (half a minute on two cores), installing into $(VENV)"
-	$(BIN)/python -m pip install --no-compile -e '.[mpi,fast,examples]'
+	@echo "== Downloading 150 MB of packages, then compiling autograd's core and loops: a minute on two idle cores"
+	$(INSTALL) mpi fast examples
 	$(COMPILE)
-	$(PACKAGES)
 	$(SAY)
 	touch $(CORE) $@
 
 $(TEST): pyproject.toml | $(BIN)/python
-	@echo "== Downloading packages, compiling autograd's core and loops (half a minute on two cores), installing into $(VENV)"
-	$(BIN)/python -m pip install --no-compile -e '.[mpi,fast,examples,test]'
+	@echo "== Downloading 250 MB of packages, then compiling autograd's core and loops: a minute and a half on two idle cores"
+	$(INSTALL) mpi fast examples test
+	@echo "== Byte-compiling the packages: 10 s"
 	$(COMPILE)
 	$(PACKAGES)
 	$(SAY)
 	touch $(CORE) $@
 
 $(DOCS): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[mpi,docs]'
+	@echo "== Downloading 50 MB of packages, then compiling autograd's core and loops: a minute on two idle cores"
+	$(INSTALL) mpi docs
 	touch $(CORE) $@
 
 # CONTRIBUTING.md, "A release": the sdist, wheels of PYTHONS, each tried without a compiler, in dist/; some minutes each

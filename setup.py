@@ -41,6 +41,11 @@ def module_at(path):
     return module
 
 
+def say(line):
+    """Show how far the build is: under `pip install -v`, and by tools/install.py."""
+    print(f"dparallel: {line}", flush=True)
+
+
 def why(error):
     """The reason in one line. A compiler's command is long, and what it has said pip shows with -v only."""
     cause = error.args[0] if error.args else None
@@ -113,7 +118,8 @@ class BuildCore(build_ext):
                 extension.extra_compile_args.append("-fno-thread-jumps")
         core.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))
         self.extensions = [*core[:1], *reversed(loops), *core[1:]]        # the loops wait for what Python calls
-        self.cython = threading.Lock()
+        say(f"compiling autograd's core and loops: {len(self.extensions)} extensions")
+        self.cython, self.finished = threading.Lock(), 0
         with ThreadPoolExecutor(1) as pool:
             self.calls = pool.submit(self.compile_calls, loops[0]) if loops else None
             super().build_extensions()
@@ -128,6 +134,8 @@ class BuildCore(build_ext):
             plain = Extension(extension.name.replace(".native", ""), extension.sources)
             extension.sources = self.translate(plain, build_dir="build/core", compiler_directives=DIRECTIVES, force=True)
         super().build_extension(extension)
+        self.finished += 1
+        say(f"compiled {extension.name} ({self.finished} of {len(self.extensions)})")
 
     def compile_calls(self, like):
         """Write the loops in C, and compile what Python calls, which is the same for all levels. Its objects."""
@@ -155,6 +163,7 @@ class BuildPy(build_py):
         root = Path(__file__).parent
         if not self.editable_mode:                    # build/lib*: wheels would have what an earlier build has left there
             shutil.rmtree(self.build_lib, ignore_errors=True)
+        say("writing docstrings and stubs")
         writing = subprocess.Popen([sys.executable, "-m", "tools.write"], cwd=root, text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, env={**os.environ, "PYTHONSAFEPATH": ""})
         if self.distribution.has_ext_modules():
