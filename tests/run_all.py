@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 from numpy._core._multiarray_umath import __cpu_dispatch__ as cpu_dispatch
@@ -49,6 +50,9 @@ TWO_RANKS = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads")
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
 
+SILENCE = 8                                              # seconds
+NO_TORCH = re.compile(r"No module named 'torch'|PyTorch, the yardstick|compares with PyTorch")       # reasons to skip
+
 
 class Part:
     """A part of the suite under way. Its output waits in a file. threads: they share a GIL, and need half of the processor
@@ -72,14 +76,18 @@ class Part:
     def done(self, counts, meanwhile=lambda: None):
         """Show what it says until it ends, calling meanwhile() now and then, and add up its results; the exit code."""
         print(f"=== {self.title}", flush=True)
-        code, last = None, ""
+        code, last, shown = None, "", time.monotonic()
         with open(self.output.name) as said:
             while code is None:
                 code = self.poll()
                 meanwhile()
                 for line in said:
-                    print(line, end="", flush=True)
+                    print("" if line.startswith("SKIPPED [") else line, end="", flush=True)      # quick() adds them up
+                    shown = time.monotonic()
                     last = line if re.search(r"\d+ (passed|failed).* in [\d.]+s", line) else last
+                if time.monotonic() - shown > SILENCE:           # jobs of ranks
+                    shown = time.monotonic()
+                    print(f"\n=== {self.title}: {shown - self.start:.0f} s", flush=True)
                 time.sleep(0.2 if code is None else 0)
         print(f"=== {self.title}: exit code {code} after {time.monotonic() - self.start:.0f} s, {self.cpu:.0f} s of processor time", flush=True)
         for word in counts:
@@ -111,11 +119,22 @@ def begin_part(threads, waits):
 def quick() -> int:
     """The quick suite; the exit code."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    beside = [Part("dparallel on two ranks, core, nn", [*PYTEST, *QUICK_HALF, "-k", TWO_RANKS], threads=True),
-              Part("autograd", [*PYTEST, *without(marked("quick"), QUICK_HALF)])]
+    beside = [Part("dparallel on two ranks, core, nn", [*PYTEST, "-rs", *QUICK_HALF, "-k", TWO_RANKS], threads=True),
+              Part("autograd", [*PYTEST, "-rs", *without(marked("quick"), QUICK_HALF)])]
     codes = [part.done(counts) for part in beside]
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
+    print(left_out([Path(part.output.name).read_text(errors="replace") for part in beside]))
     return next((code for code in codes if code), 0)
+
+
+def left_out(outputs):
+    """One line of why tests were skipped, from the ends of what `pytest -rs` said, and how to run them."""
+    reasons = Counter()
+    for text in outputs:
+        for count, reason in re.findall(r"^SKIPPED \[(\d+)\] [^ ]+: (.*)", text, re.M):
+            reasons["without PyTorch" if NO_TORCH.search(reason) else reason] += int(count)
+    parts = [f"{count} {reason}" + " (`make yardstick` installs it)" * (reason == "without PyTorch") for reason, count in reasons.most_common()]
+    return "skipped: " + "; ".join(parts or ["none"])
 
 
 def older_processor():

@@ -20,8 +20,8 @@ except ImportError:                                  # Python 3.10
 ROOT = Path(__file__).resolve().parent.parent
 PIP = [sys.executable, "-m", "pip", "install"]
 SILENCE = 8.0                                        # seconds
-SHOWN = re.compile(r"Collecting |Installing |Building |dparallel: |ERROR|error: |\s+Downloading ")
-BUILD = re.compile(r"dparallel: |ERROR|error: ")    # of setup.py; pip shows what a build says with -v, and more
+SHOWN = re.compile(r"Downloading |Installing |Building |ERROR")      # of what pip says
+BUILD = re.compile(r"dparallel: |Installing |ERROR")                 # of what pip -v says, setup.py's among it
 
 
 def requirements(extras):
@@ -32,10 +32,11 @@ def requirements(extras):
     return list(dict.fromkeys(requirement for part in parts for requirement in part))
 
 
-def follow(command, shown):
+def follow(title, command, shown):
     """Run a command; show the lines that match, and while it is silent the last one with the time. SystemExit if it fails."""
+    print(f"-- {title}", flush=True)
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    lines, said, last, start = queue.SimpleQueue(), [], command[-1], time.monotonic()
+    lines, said, last, start = queue.SimpleQueue(), [], title, time.monotonic()
 
     def read():
         for line in process.stdout:
@@ -48,28 +49,29 @@ def follow(command, shown):
         try:
             line = lines.get(timeout=max(0.0, until - time.monotonic()))
         except queue.Empty:
-            line = f"  ... {time.monotonic() - start:.0f} s: {last}"
-            print(line, flush=True)
+            line = f"   {time.monotonic() - start:.0f} s: {last}"
         else:
             if line is None:
                 break
             said.append(line)
-            if not shown.match(line.lstrip() if shown is BUILD else line):
+            line = line.strip()[:100]
+            if not shown.match(line):
                 continue
-            last = line.strip()[:100]
-            print(line, flush=True)
+            last = line
+        print(line, flush=True)
         until = time.monotonic() + SILENCE
     if process.wait():
-        print(*said[-60:], f"failed with exit code {process.returncode}: {' '.join(command)}", sep="\n", flush=True)
+        print(*said[-60:], f"exit code {process.returncode}: {' '.join(command)}", sep="\n", flush=True)
         sys.exit(process.returncode)
 
 
 def main():
+    only = "--only" in sys.argv
     extras = [word for word in sys.argv[1:] if word != "--only"]
     # byte code: made by the Makefile on all cores, or at the first import
-    follow([*PIP, "--no-compile", *requirements(extras)], SHOWN)
-    if "--only" not in sys.argv:
-        follow([*PIP, "-v", "--no-deps", "--no-build-isolation", "-e", "."], BUILD)
+    follow("looking for packages", [*PIP, "--no-compile", *requirements(extras)], SHOWN)
+    if not only:
+        follow("building and installing dparallel", [*PIP, "-v", "--no-deps", "--no-build-isolation", "-e", "."], BUILD)
 
 
 if __name__ == "__main__":

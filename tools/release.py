@@ -20,7 +20,7 @@ IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITEC
             "dprun.py", "docs/README.md", "examples/digits.py", "tests/conftest.py", "tests/installed.py",
             "autograd/core/graph.pxd", "tools/write.py", "docs/docstrings/nn.txt", "autograd/py.typed", "autograd_plugins/dparallel.py")
 NOT_IN_SDIST = (".so", ".pyc")
-LEFT_OUT = {".ci/run", ".gitignore"}                 # of what git has
+LEFT_OUT = {".ci/run", ".ci/constraints.txt", ".gitignore"}                 # of what git has
 ADDED = ("PKG-INFO", "setup.cfg", "dparallel.egg-info/")
 
 
