@@ -25,7 +25,6 @@ from ..kernels.segments import add_rows
 from ..kernels.take_along import check_places, limits, subtract_per_row, take_per_row
 from ..kernels.where import masked
 from ..kernels.windows import Sizes, WindowGeometry
-from .primitives import LOOPS, PRIMITIVES
 
 # what lower.py knows by its own name
 WHOLE: set[Any] = {take_per_row, subtract_per_row, masked, product, affine, matmul, column_sums, add_rows, erf, power_of_two,
@@ -59,7 +58,7 @@ def copied_rows(x: Any) -> Any:
     return np.array(x, order="C")
 
 
-def no_address(*x: Any) -> int:
+def no_address(x: Any) -> int:
     """What works on addresses would not be recorded."""
     raise TypeError("the address of an array in a rule that is recorded")
 
@@ -114,5 +113,4 @@ def beginnings(plane: Sizes, geometry: WindowGeometry) -> list[Array | None]:
 REPLACED: dict[Any, Callable[..., Any]] = {
     pieces: piecewise, group_norm.by_running: by_running, pooling.max_windows: max_windows, to_channels_last: copied_last,
     to_rows: copied_rows, address: no_address}
-REPLACED |= {kernel: no_address for kernel in LOOPS if kernel not in PRIMITIVES}
 __all__ = ["ANSWERS", "CHECKS", "OF_LAYOUT", "REPLACED", "WHOLE"]

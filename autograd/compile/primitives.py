@@ -246,11 +246,9 @@ def gru_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[s
 PRIMITIVES: dict[Any, Callable[..., None]] = {
     convolution.conv: conv, convolution.conv_input: conv_input, convolution.conv_weight: conv_weight,
     pooling.mean_windows: mean_windows, pooling.mean_windows_back: mean_windows_back,
-    pooling.max_windows_back: max_windows_back, resampling.linear: linear, resampling.linear_back: linear_back}
-LOOPS: dict[Any, Callable[..., None]] = {
+    pooling.max_windows_back: max_windows_back, resampling.linear: linear, resampling.linear_back: linear_back,
     group_norm.forward: normalized, group_norm.backward: normalized_back,
     recurrent_fused.lstm_forward: lstm, recurrent_fused.lstm_backward: lstm_back,
     recurrent_fused.gru_forward: gru, recurrent_fused.gru_backward: gru_back,
 }
-PRIMITIVES |= LOOPS if hasattr(loops.library, "addresses") else {}     # extensions built before lack it
-__all__ = ["LOOPS", "PRIMITIVES"]
+__all__ = ["PRIMITIVES"]

@@ -39,6 +39,8 @@ HELPERS, KERNEL = "functions", "kernel"           # the module of functions that
 OF_DIMENSION = ("running_sums", "running_products", "running_places", "first_extremes", "ordered", "most_frequent", "gather",
                 "scatter", "softmax", "log_softmax", "cross_entropy", "logcumsumexp", "multi_margin",
                 "multilabel_margin", "picked_sum", "quotient_of_sum", "middle_of_all", "layer_norm")
+# loops whose addresses Python can ask for: addresses()["lstm"]. Compiled steps call them without Python
+BY_ADDRESS = ("lstm", "lstm_backward", "gru", "gru_backward", "group_norm", "group_norm_backward")
 SIZES = {"blocks": "s[0]", "rows": "s[0]", "n": "s[1]", "inner": "s[2]", "count": "s[3]", "k": "s[3]"}
 CALLS = """from numpy cimport NPY_CORDER, NPY_DOUBLE, NPY_FLOAT, NPY_INT64, PyArray_CheckExact, PyArray_DATA, PyArray_DIMS
 from numpy cimport PyArray_EMPTY, PyArray_ISCARRAY_RO, PyArray_ISWRITEABLE, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE
@@ -431,6 +433,8 @@ def translated(folder: Path, modules: Sequence[str]) -> tuple[str, str]:
                 declared, called = call(node, real)
                 declarations += declared
                 calls += called
+    entries = ", ".join(f'"{name}": <size_t> <void *> loop_{name}' for name in BY_ADDRESS)
+    of_dimensions += f"def addresses():\n    return {{{entries}}}\n"
     head = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node))
     return (f'{head}\ncdef extern from *:\n    """\n{prototypes}    """\n\n{text}',
             f'{head}\ncdef extern from "kernels.h" nogil:\n{declarations}\n{CALLS}{calls}{of_dimensions}')

@@ -17,8 +17,6 @@ from autograd.nn import functional as F
 pytestmark = pytest.mark.skipif(bool(available()) or onednn.library is None or loops.library is None,
                                 reason=available() or "oneDNN or the compiled loops are not installed")
 
-by_loops = pytest.mark.skipif(not hasattr(loops.library, "addresses"), reason="extensions built before")
-
 
 def numbers(*shape, dtype=ag.float32, grad=True):
     return ag.tensor(np.random.default_rng(sum(shape)).standard_normal(shape), dtype=dtype, requires_grad=grad)
@@ -141,7 +139,6 @@ NORMS = {"batch": lambda: nn.BatchNorm2d(6), "averages": lambda: nn.BatchNorm2d(
          "groups": lambda: nn.GroupNorm(2, 6), "instances": lambda: nn.InstanceNorm2d(6, affine=True, track_running_stats=True)}
 
 
-@by_loops
 @pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
 def test_norms(norm):
     """In training, with running statistics that are written in place; and the last two operations in place."""
@@ -160,7 +157,6 @@ def test_norms_in_evaluation(shape):
     assert not compare(lambda: layer(x), [x, *layer.parameters()], [layer.running_mean, layer.running_var]).python
 
 
-@by_loops
 @pytest.mark.parametrize("settings", [{}, {"batch_first": True}, {"bidirectional": True, "num_layers": 2}, {"bias": False}],
                          ids=["plain", "batch first", "two directions", "without bias"])
 @pytest.mark.parametrize("cell", [nn.LSTM, nn.GRU])
@@ -178,7 +174,6 @@ def test_recurrent(cell, settings):
     assert is_native(compare(lambda: function(given), [x, *layer.parameters(), *states[:2 if cell is nn.LSTM else 1]]))
 
 
-@by_loops
 def test_two_threads():
     """Primitives that are made for two threads."""
     before = ag.get_num_threads()
@@ -191,7 +186,6 @@ def test_two_threads():
         ag.set_num_threads(before)
 
 
-@by_loops
 def test_model():
     """A model whose backward pass is another program reads what its primitives have kept."""
     make = lambda: nn.Sequential(nn.Conv2d(3, 6, 3, bias=False), nn.BatchNorm2d(6), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
