@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
+from ..core.operation import SumTo
 from ..kernels import group_norm
+from ..kernels import pooling as places
 from ..kernels.addresses import address
 from ..kernels.chebyshev import pieces
 from ..kernels.error_functions import erf
@@ -22,6 +24,7 @@ from ..kernels.onednn.reorder import to_channels_last, to_rows
 from ..kernels.products import affine, column_sums, product
 from ..kernels.scatter import add_rows as add_into_rows
 from ..kernels.segments import add_rows
+from ..kernels.sums import total
 from ..kernels.take_along import check_places, limits, subtract_per_row, take_per_row
 from ..kernels.where import masked
 from ..kernels.windows import Sizes, WindowGeometry
@@ -63,6 +66,13 @@ def no_address(x: Any) -> int:
     raise TypeError("the address of an array in a rule that is recorded")
 
 
+def sum_to(ctx: Any, g: Any, *, shape: Any) -> Any:
+    """SumTo.forward, which is compiled: what it calls would not be recorded."""
+    ctx.shape, extra = g.shape, g.ndim - len(shape)
+    dims = (*range(extra), *[d + extra for d, n in enumerate(shape) if n == 1 and g.shape[d + extra] != 1])
+    return total(g, dims).reshape(shape)
+
+
 def max_windows(x: Array, geometry: WindowGeometry) -> tuple[Array, Array] | None:
     """oneDNN's maxima and codes, also where there are nan: of several the last, of equal numbers the first."""
     if x.ndim < 3 or not supported(x):
@@ -71,6 +81,7 @@ def max_windows(x: Array, geometry: WindowGeometry) -> tuple[Array, Array] | Non
     order = "rows" if x.flags.c_contiguous else "last"
     if pooling.planned(pooling.MAXIMUM, x.shape, geometry, order) is None:
         return None
+    best: Any
     room, best, codes = surrounded(x, geometry, order), None, np.uint8(0)
     for number, (place, begins) in enumerate(zip(geometry.places(), beginnings(x.shape[2:], geometry), strict=True)):
         view = room[place]
@@ -80,8 +91,14 @@ def max_windows(x: Array, geometry: WindowGeometry) -> tuple[Array, Array] | Non
         better = np.logical_or(view > best, view != view)
         if begins is not None:                       # -inf here is a number, not padding
             better = np.logical_or(better, begins)
-        best, codes = np.where(better, view, best), np.where(better, np.uint8(number), codes)
+        best, codes = np.where(better, view, best), np.where(better, np.uint8(number), codes)  # type: ignore[assignment]
     return best, codes  # type: ignore[return-value]
+
+
+def decoded(codes: Array, geometry: WindowGeometry, plane: Sizes) -> Any:
+    """kernels.pooling.decoded() by functions of NumPy."""
+    begin, offsets = places.numbering(geometry, plane)
+    return np.take(offsets, codes) + begin
 
 
 def surrounded(x: Array, geometry: WindowGeometry, order: str) -> Array:
@@ -111,6 +128,7 @@ def beginnings(plane: Sizes, geometry: WindowGeometry) -> list[Array | None]:
 
 
 REPLACED: dict[Any, Callable[..., Any]] = {
-    pieces: piecewise, group_norm.by_running: by_running, pooling.max_windows: max_windows, to_channels_last: copied_last,
-    to_rows: copied_rows, address: no_address}
-__all__ = ["ANSWERS", "CHECKS", "OF_LAYOUT", "REPLACED", "WHOLE"]
+    pieces: piecewise, group_norm.by_running: by_running, pooling.max_windows: max_windows, places.decoded: decoded,
+    to_channels_last: copied_last, to_rows: copied_rows, address: no_address}
+IN_PYTHON: dict[Any, Callable[..., Any]] = {SumTo.forward: sum_to}         # compiled functions of autograd's core
+__all__ = ["ANSWERS", "CHECKS", "IN_PYTHON", "OF_LAYOUT", "REPLACED", "WHOLE"]

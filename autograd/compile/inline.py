@@ -28,7 +28,7 @@ from ..kernels.matmul import matmul
 from ..kernels.products import affine, product
 from ..kernels.where import masked
 from ..kernels.windows import WindowGeometry
-from .apart import ANSWERS, CHECKS, OF_LAYOUT, REPLACED, WHOLE
+from .apart import ANSWERS, CHECKS, IN_PYTHON, OF_LAYOUT, REPLACED, WHOLE
 from .calls import Array, Call, cast, element, fill, name_of, pick, update
 from .primitives import PRIMITIVES
 from .state import names_in
@@ -233,6 +233,7 @@ class Watched(np.ndarray):
 def instrumented(function: Any) -> Any:
     """A copy of one of this package's functions that observes the calls of other such functions; other callables as they
     are."""
+    function = IN_PYTHON.get(function, function) if current().apart else function
     if not is_internal(function):
         return function
     copies = current().copies
@@ -344,7 +345,14 @@ def recorded(function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
     """A function of NumPy, recorded as one call if it gets a Watched array."""
     if not any(map(holds_watched, (*args, *settings.values()))):
         return function(*args, **settings)
-    return opaque_call(function, args, settings)
+    out = settings.pop("out", None)
+    if out is None:
+        return opaque_call(function, args, settings)
+    if isinstance(out, Watched):
+        raise NotInlinable
+    call = Call(function, tuple(map(operand, args)), settings)           # in the order of memory of `out`
+    current().append(call, function(*map(as_plain, args), **settings, out=out))
+    return out.view(Watched)
 
 
 def asarray(x: Any, dtype: Any = None, **settings: Any) -> Any:

@@ -121,6 +121,8 @@ def test_operations(dtype, every):
     wrong = {name: text for name, text in found.items() if text not in ("native", "python", "refused")}
     assert not wrong, "\n".join(f"{name}: {text[:300]}" for name, text in wrong.items())
     listed = LIST.read_text().split("\n")
+    if dtype is torch.float64:                       # which oneDNN does not know
+        listed = [name for name in listed if not name.startswith(("nn.functional.conv", "nn.functional.max_pool"))]
     no_longer = {name: found[name] for name in listed if found.get(name, "native") != "native"}
     assert not no_longer
     print({kind: list(found.values()).count(kind) for kind in ("native", "python", "refused")},

@@ -87,6 +87,13 @@ def test_layouts():
     assert is_native(compare(lambda: F.conv2d(x.permute(0, 3, 1, 2), w.transpose(0, 1)).flatten(1) * 2.0, [x, w]))
 
 
+def test_parts_of_channels():
+    """Channels joined in memory where they lie last; the gradient of a bias is the sum of a part of them."""
+    up, x, y = nn.ConvTranspose2d(6, 4, 2, 2), numbers(2, 6, 8, 8), numbers(2, 4, 16, 16)
+    norm, join = nn.BatchNorm2d(4), nn.Conv2d(8, 3, 3, padding=1)
+    assert is_native(compare(lambda: join(ag.cat([norm(y), up(x)], 1)), [x, y, *up.parameters(), *norm.parameters(), *join.parameters()]))
+
+
 def test_without_elements():
     x, w = numbers(0, 4, 9, 8), numbers(6, 4, 3, 3)
     compare(lambda: F.max_pool2d(F.conv2d(x, w), 2), [x, w])
