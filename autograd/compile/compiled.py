@@ -19,6 +19,7 @@ from ..core.primitive import this_thread, watchers
 from ..core.tensor import Parameter, Tensor
 from ..kernels.fastest_product import adopt, table
 from ..kernels.malloc import give_back
+from ..kernels.threads import number
 from .bindings import PLAIN, Binding, Bindings, is_module
 from .check import changed_numbers, compare_tensors
 from .differentiable import Differentiable
@@ -98,7 +99,7 @@ class Compiled:
                 break
             array = x.array
             parts += (array.shape, array.dtype, x.tracked)
-        key = (recording, modes["inference"], modes["autocast"], default.dtype, *parts)
+        key = (recording, modes["inference"], modes["autocast"], default.dtype, number(), *parts)
         if self._ranks is not None:
             return self._call_on_ranks(key, tensors, args, kwargs)
         found = self._find(key)

@@ -182,13 +182,18 @@ def test_recurrent(cell, settings):
 
 
 def test_two_threads():
-    """Primitives that are made for two threads."""
+    """Primitives that are made for two threads; for another number there is another program."""
     before = ag.get_num_threads()
     ag.set_num_threads(2)
     try:
         layers = nn.Sequential(nn.Conv2d(8, 32, 3, bias=False), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 32, 3), nn.MaxPool2d(2))
         x = numbers(16, 8, 24, 24)
         assert is_native(compare(lambda: layers(x), [x, *layers.parameters()], list(layers.buffers())))
+        compiled = ag.compile(lambda x: layers(x).sum())
+        compiled(x.detach())
+        ag.set_num_threads(1)
+        compiled(x.detach())
+        assert compiled.made == 2
     finally:
         ag.set_num_threads(before)
 
