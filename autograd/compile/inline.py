@@ -501,7 +501,8 @@ def opaque_call(function: Callable[..., Any], args: tuple[Any, ...],
     attempt = current()
     while args and args[-1] is None and not settings:        # out=None, which a replay may replace
         args = args[:-1]
-    call = Call(function, tuple([operand(x) for x in args]), {name: operand(x) for name, x in settings.items()})
+    call = Call(function, tuple([operand(x) for x in args]), {  # out=: new memory of the rule, whose layout the result has
+        name: operand(x) for name, x in settings.items() if name != "out" or isinstance(x, Watched)})
     made = function(*[as_plain(x) for x in args], **{name: as_plain(x) for name, x in settings.items()})
     if isinstance(made, np.generic) and attempt.apart:
         made = np.asarray(made)

@@ -89,7 +89,7 @@ class Primitive:
 class Op:
     """One operation; ins: Refs and numbers."""
 
-    __slots__ = ("function", "ins", "kind", "label", "name", "outs")
+    __slots__ = ("exact", "function", "ins", "kind", "label", "name", "outs", "stage")
 
     def __init__(self, kind: str, name: str, outs: list[Ref], ins: list[Any], *, function: Any = None,
                  label: str = "") -> None:
@@ -99,6 +99,8 @@ class Op:
         self.ins: list[Any] = ins
         self.function: Any = function                # of a "call"; the Primitive of a "primitive"
         self.label: str = label or name or kind      # for profilers and program()
+        self.exact: bool = False                     # no product is rounded together with a sum
+        self.stage: int = 0                          # only operations of one stage share a loop
 
     @property
     def out(self) -> Ref:

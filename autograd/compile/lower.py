@@ -43,6 +43,7 @@ class Lowering(Meanings):
         self.plan: StepPlan | None = None            # of the optimizer whose step is native
         self.python: Counter[str] = Counter()        # calls that stay Python's: how often
         self.grads: dict[Tensor, Ref | None] = {}    # the .grad of a leaf so far: None where it was cleared
+        self.needed: list[Tensor] = []               # leaves whose .grad before the run is read
         self.added: dict[Tensor, Storage] = {}       # leaves whose .grad before the run is added to
         self._bound: dict[Tensor, Array] = {}        # what the recorded step had in .grad
         # gradients that counters wait for: DataParallel's. How many leaves each has in each pass, and those counted so far
@@ -51,8 +52,10 @@ class Lowering(Meanings):
                                 for number, call in zip(begun, tracer.calls, strict=True) if call.function is count)
         self._arrived: dict[Any, list[Tensor]] = {}
         self._begun = 0                              # passes so far
+        self._stage = 0
         self._copies: list[Op] = []                  # of gradients to their buffers
         made = {id(root_of(v.array)) for v in tracer.values if v.maker is not None}
+        self._used = {id(root_of(v.array)) for v in tracer.values if v.uses}
         for value in tracer.values:
             if value.maker is None and id(root_of(value.array)) not in made:
                 self._outside(value.array)
@@ -63,6 +66,8 @@ class Lowering(Meanings):
                 reason = next(filter(None, [unsupported(op) for op in self.ops[mark[0]:] if op.kind != "call"]), "")
             except NoMeaning as error:
                 reason = str(error)
+            for op in self.ops[mark[0]:]:
+                op.stage = self._stage
             if reason:
                 del self.ops[mark[0]:]
                 self._current, self.plan = mark[1:]
@@ -103,8 +108,11 @@ class Lowering(Meanings):
             raise NoMeaning(step)
         if self._rates_change or self.plan is not None:
             raise NoMeaning("it follows another step, of an optimizer or a scheduler")
+        first = len(self.ops)
         for inner in step.calls:
             self._lower(inner)
+        for op in self.ops[first:]:                  # the bits of an eager step, which another rank may make
+            op.exact = True
         self._label, self.plan = call.label, step.plan
 
     # --- gradients ----------------------------------------------------------------------------------------------------
@@ -117,6 +125,8 @@ class Lowering(Meanings):
             raise NoMeaning("zero_grad(set_to_none=False)")
         leaf = args[0]
         if call.function is gradients.grad_array:
+            if leaf not in self.grads:
+                raise NoMeaning("of before the step")
             self._fetch(leaf, call.outs[0].array)  # type: ignore[union-attr]
         elif call.function is gradients.overwrite:
             return
@@ -141,6 +151,7 @@ class Lowering(Meanings):
         leaf: Any = args[0] if args else None
         function = call.function
         self._begun += call.label == "begin_pass"
+        self._stage += call.label == "end_of_pass"   # what follows reads sums over ranks, and must be alike on all
         self._clears(call, args)                     # and so does Python
         if function in (gradients.adopt_or_add, gradients.accumulate) and self.grads.get(leaf, leaf) is None:
             buffer = None if leaf.hooks is None else leaf.hooks.grad_buffer
@@ -218,8 +229,10 @@ class Lowering(Meanings):
 
     def _python(self, call: Call, reason: str) -> None:
         """Add a call that Python makes, between stretches of native code."""
-        if call.optional and not (self.counters and call.outs[0] is not None and call.outs[0].uses):
-            return
+        if call.optional:
+            out = call.outs[0]
+            if out is None or (not out.uses if self.counters else id(root_of(out.array)) not in self._used):
+                return
         why = f"{call.label} ({reason})"
         values = [x for a in (*call.args, *call.settings.values()) for x in (a if type(a) in (tuple, list) else (a,))
                   if isinstance(x, Value)]
@@ -238,14 +251,15 @@ class Lowering(Meanings):
         outs = [*made.outs.values()]
         if writes_first(call):
             outs.append(made.refs[id(call.args[0])])
-        elif self._can_precede(call, reads):
+        elif not call.optional and self._can_precede(call, reads):
             self.first.append(made)
             self._early.update(ref.storage for ref in made.outs.values())
             if not call.checks:
                 self.python[why] += 1
             return
         self.python[why] += 1
-        if call.effect or call.function in GRADIENT_CALLS:           # it may read and write whatever Python reaches
+        if call.effect or (call.function in GRADIENT_CALLS and (self.counters or not call.optional)):
+            # it may read and write whatever Python reaches
             bound = {leaf: self._home(ref) for leaf, ref in self.grads.items() if ref is not None}
             made.gradients = {} if self.counters else {**bound}
             reads += bound.values()
@@ -276,9 +290,13 @@ class Lowering(Meanings):
         wanted: set[Storage] = {r.storage for r in (*self.results, *filter(None, self.grads.values()))}
         kept: list[Op] = []
         for op in reversed(self.ops):
-            if op.kind == "call" or any(s.outside or s in wanted for s in op.writes()):
+            reads_gradient = isinstance(op.function, PythonCall) and op.function.call.optional
+            if (op.kind == "call" and not reads_gradient) or any(
+                    (s.outside and not reads_gradient) or s in wanted for s in op.writes()):
                 wanted |= op.reads()
                 kept.append(op)
+                if reads_gradient and not self.counters:
+                    self.needed.append(op.function.call.args[0])  # type: ignore[union-attr]
         self.ops = kept[::-1]
 
 

@@ -47,7 +47,7 @@ class NativeProgram:
                 ref.storage.array = np.empty(ref.storage.size, ref.storage.dtype)
                 self.moving.add(ref.storage)
         self.native = Native(low.ops)
-        self._added = low.added
+        self._added, self._needed = low.added, low.needed
         self._gradients = low.grads
         self._bound: dict[Tensor, Tensor] = {}       # gradients of ours that others hold, or did before
         self._owned = [(leaf, ref) for leaf, ref in low.grads.items() if ref is not None and ref.storage in owned]
@@ -144,6 +144,9 @@ class NativeProgram:
             else:
                 np.copyto(recorded, given)
                 self.bind(storage, recorded)
+        for leaf in self._needed:
+            if leaf._grad is None:                   # an optimizer leaves it out
+                raise TraceError(f"replay: the .grad of a leaf of shape {list(leaf.array.shape)} is None")
         for call in self._first:
             call()
         if self._plan is not None and not self._plan.read_rates():

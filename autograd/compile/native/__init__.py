@@ -23,7 +23,7 @@ from .emit import Calls, Loops, Matrices, module
 from .fuse import Group, grouped
 from .libraries import guarded, libm
 from .memory import LINE, places
-from .normal import Bound, Call, Product, normal
+from .normal import Bound, Call, Product, staged
 from .normal import reason as unsupported
 
 NAMED = 12                           # operations in the name of a loop
@@ -49,7 +49,7 @@ class Native:
 
     def __init__(self, ops: Iterable[Op], fuse: bool = True, contract: bool = True, threads: int = 1) -> None:
         ops = list(ops)
-        items = grouped([work for op in ops for work in normal(op)], fuse)
+        items = grouped([work for op in ops for work in staged(op)], fuse)
         self._places, size = places(items)
         self._block = np.zeros(size + LINE, np.uint8)
         self._base = -(-self._block.ctypes.data // LINE) * LINE

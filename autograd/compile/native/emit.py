@@ -323,7 +323,10 @@ class Loops(Function):
                 numbers.append(x)
         if work.how != "map":
             return args[0]
+        before = self.contract
+        self.contract = "" if work.exact else before
         v = self.function(work.name, work.kinds, numbers, *args)
+        self.contract = before
         return self.convert(v, work.kinds[-1], work.out.kind)
 
     # --- memory -----------------------------------------------------------------------------------------------------------

@@ -62,13 +62,14 @@ class Group:
         self.late: set[Storage] = set()              # complete only after the loop
         self._seen: dict[Storage, set[Any]] = {}
         self._steps: list[tuple[int, Work]] | None = None
+        self.stage: int = work.stage
         self.rows, self.columns = natural(work)
         self._fit(work, self.rows, self.columns)
 
     def may_add(self, work: Work) -> bool:
         """Whether sizes and storages allow it."""
         return (prod(work.shape) in (self.rows * self.columns, self.rows) and len(self.works) < LARGEST
-                and not (work.reads | work.writes) & self.late)
+                and work.stage == self.stage and not (work.reads | work.writes) & self.late)
 
     def shares(self, work: Work) -> bool:
         """Whether it works on the group's memory, or so little that it does not matter."""

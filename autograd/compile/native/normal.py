@@ -42,7 +42,7 @@ class Work:
     """One loop. `how`: "map", or a reduction: "row" (inner dimensions), "total", "columns" (outer ones, added into `out`),
     "scatter" (added where out.index says)."""
 
-    __slots__ = ("how", "inner", "ins", "kinds", "label", "name", "out", "reads", "shape", "writes")
+    __slots__ = ("exact", "how", "inner", "ins", "kinds", "label", "name", "out", "reads", "shape", "stage", "writes")
 
     def __init__(self, how: str, name: str, shape: tuple[int, ...], out: Operand, ins: list[Any], kinds: tuple[str, ...],
                  label: str, inner: int = 0) -> None:
@@ -54,6 +54,8 @@ class Work:
         self.kinds: tuple[str, ...] = kinds          # in which `name` is computed: of the arguments and the result
         self.label: str = label
         self.inner: int = inner                      # of "row": how many elements make one sum
+        self.exact: bool = False                     # see Op
+        self.stage: int = 0
         self.writes: set[Storage] = {out.storage}
         self.reads: set[Storage] = set(self.writes) if how in ("columns", "scatter") else set()
         for x in (*ins, out):
@@ -217,6 +219,15 @@ def normal(op: Op) -> list[Any]:
         new = temporary(op.out.shape, op.out.dtype)
         return [*normal(Op(op.kind, op.name, [new], op.ins, label=op.label)), mapped("copy", op.out, [new], op.label)]
     made: list[Any] = FORMS[op.kind](op)
+    return made
+
+
+def staged(op: Op) -> list[Any]:
+    """normal(), in the stage of the operation."""
+    made = normal(op)
+    for work in made:
+        if isinstance(work, Work):
+            work.exact, work.stage = op.exact, op.stage
     return made
 
 

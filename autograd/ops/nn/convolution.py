@@ -102,6 +102,8 @@ class ConvInput(Operation, name="ConvolutionBackwardInput"):
         """Linear in g with adjoint Conv, linear in weight."""
         g, weight = ctx.values
         how = {"geometry": ctx.geometry, "groups": ctx.groups}
+        if not isinstance(u, Tensor):
+            u = kernels.to_fastest_format(u)                   # once for both
         return (Conv.apply(u, bar(weight), None, **how) if ctx.needs(0) else None,
                 ConvWeight.apply(bar(g), u, **how) if ctx.needs(1) else None,
                 per_channel(u) if ctx.needs(2) else None)

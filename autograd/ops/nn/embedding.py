@@ -228,7 +228,8 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
                       "is deprecated, and should now be `embedding_bag(input, weight, ...)`.", UserWarning, stacklevel=2)
         input, weight = weight, input
     _check_bag_arguments(input, per_sample_weights, mode, scale_grad_by_freq)
-    value_read("embedding_bag()")
+    if input.ndim != 2 or padding_idx is not None or max_norm is not None or mode == "max":
+        value_read("embedding_bag()")
     lengths = _lengths(input, offsets, include_last_offset)
     if not len(lengths):                             # no bag has any of the indices
         input, per_sample_weights = input[:0], None if per_sample_weights is None else per_sample_weights[:0]
@@ -236,7 +237,8 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
     if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
         raise RuntimeError(f"embedding_bag: expected per_sample_weights to have the same type as weight, but got "
                            f"{per_sample_weights.dtype} and {weight.dtype}")
-    index = _checked(input, weight, "embedding_bag").reshape(-1)
+    used: Any = reshape(input, (_checked(input, weight, "embedding_bag").size,))   # a Tensor: writes to it are noticed
+    index = used.array
     padding_idx = checked_padding_idx(padding_idx, weight.shape[0], "embedding_bag")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
@@ -246,8 +248,8 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
         keep = np.flatnonzero(index != padding_idx)
         index, groups = index[keep], groups[keep]
         weights = None if weights is None else getitem(weights, keep)
-    used = reshape(input, (index.size,)) if padding_idx is None else index         # a Tensor: writes to it are noticed
-    rows = Embedding.apply(weight, used, _shares(index, weight.shape[0], None, scale_grad_by_freq))
+    shares = _shares(index, weight.shape[0], None, True) if scale_grad_by_freq else None
+    rows = Embedding.apply(weight, used if padding_idx is None else index, shares)
     if weights is not None:
         rows = rows * reshape(weights, (index.size, 1))
     if mode == "max":

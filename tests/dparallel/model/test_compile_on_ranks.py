@@ -92,6 +92,38 @@ def test_one_rank_can_not_be_compiled(comm):
     assert run.made == 1 and not any(run.programs.values())
 
 
+@pytest.mark.skipif(bool(available()), reason=available())
+@pytest.mark.threads(3)
+def test_native_steps_leave_the_same_bits_on_all_ranks(comm):
+    """Programs of ranks with other batches differ, one of them of as many elements as a weight; verify_every compares weights."""
+    states = []
+    for native in (False, True):
+        with SEED:
+            ag.manual_seed(3)
+            net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 4))
+        model = DataParallel(net, comm=comm, verify_every=1, bucket_cap_mb=1e-4)
+        optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+        def micro(x, y, model=model):
+            F.cross_entropy(model(x), y).backward()
+
+        def step(x, y, micro=micro, model=model, optimizer=optimizer):
+            micro(x, y)
+            nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+            optimizer.step()
+            optimizer.zero_grad()
+
+        runs = [ag.compile(f) if native else f for f in (micro, step)]
+        for number, (x, y) in enumerate(batches(comm.rank, 6)):
+            last = number % 3 == 2
+            with model.no_sync(not last):
+                runs[last](x, y)
+        states.append([np.array(t.detach().numpy()) for t in model.state_dict().values()])
+    for a, b in zip(*states, strict=True):
+        np.testing.assert_allclose(a, b, 1e-4, 1e-5)
+    assert runs[1].program().startswith("# native") and not runs[1].eager_calls
+
+
 @pytest.mark.skipif(bool(available()) or onednn.library is None, reason=available() or "oneDNN is not installed")
 @pytest.mark.parametrize("options", [{}, {"bucket_cap_mb": 0.0002}], ids=["one bucket", "buckets"])
 def test_images_natively(comm, options):
