@@ -105,7 +105,7 @@ def test_rooms_say_what_they_are(room):
 
 def test_only_the_communicator_of_mpi_imports_mpi4py():
     assert [name for name in FILES if any(t.split(".")[0] == "mpi4py" for t, _, _ in imports(name))] == [
-        f"dparallel.comm.mpi.{name}" for name in ("communicator", "membership", "surviving")]
+        f"dparallel.comm.mpi.{name}" for name in ("communicator", "membership", "operations", "surviving")]
 
 
 def test_launch_is_standard_library_only():

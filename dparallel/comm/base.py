@@ -178,6 +178,14 @@ class Communicator(Exchanges):
         """Sum vectors over ranks in place: the blocking form of start_sum_in_place()."""
         self.start_sum_in_place(arrays).wait()
 
+    def start_known(self, name: str, x: Array, sizes: Sequence[int]) -> Handle[Array]:
+        """Start an allgather, reduce_scatter or alltoall of one vector of the one local rank, with minimal overhead.
+
+        Over MPI calls are not compared, and this does not wait for other ranks: the caller must know that they match.
+        """
+        cut = None if name == "allgather" else [list(sizes)] if name == "alltoall" else sizes
+        return self._from_all(name, [x], False, sizes=cut).then(lambda done: done.value()[0])
+
     def persistent_sum(self, size: int, dtype: DTypeLike) -> PersistentSum:
         """Create a vector of zeros on the one local rank, to be summed repeatedly. Collective.
 
@@ -185,6 +193,10 @@ class Communicator(Exchanges):
         sum different vectors of one length, all raise CollectiveError.
         """
         return PersistentSum(self, size, dtype)
+
+    def shared_memory(self, nbytes: int) -> list[memoryview] | None:
+        """Memory of each rank that all ranks can read. None if ranks can't share memory, as on several hosts. Collective."""
+        return None
 
     @abstractmethod
     def duplicate(self) -> Communicator:

@@ -67,6 +67,14 @@ class Hierarchical(Communicator):
             handle.wait()
         return handle
 
+    def shared_memory(self, nbytes: int) -> list[memoryview] | None:
+        """comm's shared memory."""
+        return self.comm.shared_memory(nbytes)
+
+    def start_known(self, name: str, x: Array, sizes: Sequence[int]) -> Handle[Array]:
+        """Start comm's collective."""
+        return self.comm.start_known(name, x, sizes)
+
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Sum the vectors in two levels."""
         array = vectors_of(arrays)[0]

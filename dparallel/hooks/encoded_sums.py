@@ -94,12 +94,14 @@ class Int8(Codec):
         return (np.ascontiguousarray(rows[:, 4:]).view(np.int8) * scale).reshape(-1)
 
 
-def start_reduce_scatter_encoded(comm: Communicator, x: Array, sizes: Sequence[int], codec: Codec) -> Handle:
-    """Start a reduce-scatter of one vector per rank; the handle's value is this rank's sizes[rank] elements of the sum."""
+def start_reduce_scatter_encoded(start_alltoall: Callable[[Array, Sequence[int]], Handle], comm: Communicator, x: Array,
+                                 sizes: Sequence[int], codec: Codec) -> Handle:
+    """Start a reduce-scatter of one vector per rank; the handle's value is this rank's sizes[rank] elements of the sum.
+    start_alltoall(vector, sizes) sends sizes[r] elements to rank r."""
     def sum_parts(handle: Handle) -> Array:
-        return converted(_sum_decoded(handle.value()[0].reshape(comm.size, sizes[comm.rank]), codec), x.dtype, copy=False)
+        return converted(_sum_decoded(handle.value().reshape(comm.size, sizes[comm.rank]), codec), x.dtype, copy=False)
 
-    return comm.start_alltoall([codec.encode(x)], [list(sizes)]).then(sum_parts)
+    return start_alltoall(codec.encode(x), sizes).then(sum_parts)
 
 
 def _sum_decoded(parts: Array, codec: Codec) -> Array:

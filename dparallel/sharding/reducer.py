@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograd.core.engine import current_pass
+from autograd.core.engine import current_pass, running
 from autograd.nn import Module, Parameter
 from autograd.optim import LBFGS
 
@@ -99,7 +99,9 @@ class ShardedReducer(Reducer):
         return trained
 
     def _make_transport(self, buckets: list[Any]) -> Transport:
-        return ReduceScatterTransport(self.comm, self.stage == 1, self.gathering, self._wire)
+        transport = ReduceScatterTransport(self.comm, self.stage == 1, self.gathering, self._wire)
+        transport.pass_runs = lambda: self.state.backward_pass is not None and self.state.backward_pass in running.passes
+        return transport
 
     # --- what DataParallel asks for ----------------------------------------------------------------------------------------
 
@@ -158,6 +160,7 @@ class ShardedReducer(Reducer):
         if self.gathering is not None:
             self.gathering.version += 1
             if not self.gathering.open:
+                self.gathering.start_over()          # what a failed pass has left
                 self.gathering.drop()
             return
         refresh(units)

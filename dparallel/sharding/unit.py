@@ -7,7 +7,7 @@ ParameterSlices views of the segment.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from autograd.core.graph import shared_counter
 from autograd.core.tensor import result
 
 from ..autograd import Tensor
-from ..comm import CollectiveError, Communicator, even_split
+from ..comm import CollectiveError, Communicator, Handle, even_split
 from ..pytree import flat_arrays
 from ..reduction.buckets import GradientBucket
 from .parameters import ParameterSlice, Shard, ShardedArray, StepListener, refuse_optimizer
@@ -36,11 +36,11 @@ class Gatherer(Protocol):
 
 
 class Unit(GradientBucket):
-    """The parameters `named` over the ranks of comm. `local`: a vector for this rank's elements, if the whole values do not
-    stay in `flat`."""
+    """The parameters `named` over the ranks of comm. `pieces`, if the whole values do not stay in `flat`: by rank, vectors
+    for the elements of this rank, or of all ranks if they share memory."""
 
     def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: StepListener,
-                 local: Array | None = None) -> None:
+                 pieces: Mapping[int, Array] | None = None) -> None:
         super().__init__(named)
         self.number: int = number
         self.comm: Communicator = comm
@@ -58,12 +58,12 @@ class Unit(GradientBucket):
         self.sharded_arrays: list[Any] = []          # replace values that are not on this rank in the parameters
         self.arrays: list[Any] = []                  # the parameters' arrays: views, or sharded_arrays
         self.gatherer: Gatherer | None = None        # None: the values stay on this rank
-        self.gathering: Any = None                   # the handle of a pending allgather
-        if local is None:
-            self.local: Array = self.flat[self.first:self.last]
-        else:
-            self.local = local
-            local[...] = self.flat[self.first:self.last]
+        self.fetched: Array | None = None            # gathered values that are not in use yet
+        self.pieces: list[Array] = list(pieces.values()) if pieces is not None and len(pieces) == comm.size else []
+        self.local: Array = self.flat[self.first:self.last]
+        if pieces is not None:
+            pieces[comm.rank][...] = self.local
+            self.local = pieces[comm.rank]
         self.slices: list[ParameterSlice] = [self._slice(i, owner) for i in range(len(self.params))]
         self.view(self.flat)
         # gradients
@@ -145,18 +145,27 @@ class Unit(GradientBucket):
 
     def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
         """The gathered values, this rank's, and the memory of pending gradients."""
-        yield from (("parameters", "", array) for array in (self.flat, self.local) if array is not None)
+        yield from (("parameters", "", array) for array in (self.flat, self.fetched, self.local) if array is not None)
         yield from (("gradient buckets", "", array) for array in (self.grads, self.local_sum) if array is not None)
 
     # --- values over ranks ----------------------------------------------------------------------------------------------
 
-    def start_gather(self) -> Any:
-        """Start to gather all ranks' segments."""
-        parts = [s.array.reshape(-1) for s in self.slices]
+    def update_local(self) -> None:
+        """Copy the values of slices that got other memory to this rank's segment."""
         here = self.local
         if any(s.array.base is not here.base and s.array.base is not here for s in self.slices):
-            here = np.concatenate(parts)             # a slice got other memory
-        return self.comm.start_allgather([here])
+            np.concatenate([s.array.reshape(-1) for s in self.slices], out=here)
+
+    def start_gather(self) -> Any:
+        """Start to gather all ranks' segments."""
+        self.update_local()
+        return self.comm.start_allgather([self.local])
+
+    def start_known_gather(self) -> Handle[Array]:
+        """Start to gather all ranks' segments. All ranks are known to gather this unit now, and have updated theirs."""
+        if self.pieces:
+            return Handle(lambda: np.concatenate(self.pieces))
+        return self.comm.start_known("allgather", self.local, self.sizes)
 
     def gathered(self, handle: Any) -> Array:
         """The result of start_gather(): the values of all parameters."""
@@ -245,8 +254,9 @@ class Unit(GradientBucket):
         return bool((self.used == ranks).all())
 
     def drop(self) -> None:
-        """Drop all gradients."""
-        self.arrive()
+        """Drop all gradients. In stage 3 other ranks may not have started a pending sum: see the transport's settle()."""
+        if self.gatherer is None:
+            self.arrive()
         self.local_sum, self.collecting = None, False
         for s in self.slices:
             set_grad(s, None)                        # and that of the whole
@@ -262,22 +272,28 @@ def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, own
             gatherer: Gatherer | None = None) -> list[Unit]:
     """A unit per group with the values of its parameters. With a gatherer only this rank's elements stay, contiguous by
     dtype."""
-    sizes = [even_split(sum(p.array.size for _, p in group), comm.size)[comm.rank] for group in groups]
-    totals: dict[Any, int] = {}
-    for group, size in zip(groups, sizes, strict=True):
-        dtype = group[0][1].array.dtype
-        totals[dtype] = totals.get(dtype, 0) + size
-    free = {} if gatherer is None else {dtype: np.empty(total, dtype) for dtype, total in totals.items()}
-    starts = dict.fromkeys(totals, 0)
+    sizes = [even_split(sum(p.array.size for _, p in group), comm.size) for group in groups]
+    dtypes = [group[0][1].array.dtype for group in groups]
+    vectors = {} if gatherer is None else {dtype: _vectors(dtype, np.sum([
+        n for n, other in zip(sizes, dtypes, strict=True) if other == dtype], axis=0).tolist(), comm)
+        for dtype in dict.fromkeys(dtypes)}
     units = []
-    for number, (group, size) in enumerate(zip(groups, sizes, strict=True)):
-        dtype = group[0][1].array.dtype
-        start = starts[dtype]
-        starts[dtype] += size
-        local = free[dtype][start:start + size] if dtype in free else None
-        units.append(Unit(number, group, comm, owner, local))
+    for number, (group, size, dtype) in enumerate(zip(groups, sizes, dtypes, strict=True)):
+        pieces = None
+        if gatherer is not None:
+            pieces = {rank: vector[:size[rank]] for rank, vector in vectors[dtype].items()}
+            vectors[dtype] = {rank: vector[size[rank]:] for rank, vector in vectors[dtype].items()}
+        units.append(Unit(number, group, comm, owner, pieces))
         units[-1].adopt(gatherer)
     return units
+
+
+def _vectors(dtype: np.dtype[Any], sizes: Sequence[int], comm: Communicator) -> dict[int, Array]:
+    """By rank, a vector of sizes[rank] elements: of all ranks, if they share memory, else of this rank. Collective."""
+    memory = comm.shared_memory(max(1, max(sizes) * dtype.itemsize))
+    if memory is None:
+        return {comm.rank: np.empty(sizes[comm.rank], dtype)}
+    return {rank: np.ndarray(n, dtype, part) for rank, (n, part) in enumerate(zip(sizes, memory, strict=True))}
 
 
 def refresh(units: Sequence[Unit]) -> None:

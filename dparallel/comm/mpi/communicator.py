@@ -22,7 +22,7 @@ if environment.survive_size:                         # MPI_Finalize may wait for
 from mpi4py import MPI
 
 from autograd.kernels.halves import converted, copy_into
-from autograd.spans.spans import MESSAGE, number_of
+from autograd.spans.spans import MESSAGE, number_of, recorders
 
 from ..base import Array, Communicator, Handle, vectors_of
 from ..groups import Freed
@@ -46,7 +46,7 @@ from ..header import (
 from ..lost import Abandoned, RankLost
 from ..persistent import PersistentSum
 from ..reference import is_half, neutral
-from ..waiting import blocked
+from ..waiting import Flight, blocked
 from ..watchdog.call_site import at_site, user_site
 from ..watchdog.history import History, first_divergence
 from ..watchdog.stall import Watch, members_of, watch
@@ -55,15 +55,11 @@ from . import tuning
 from .handle import MpiHandle
 from .messages import KINDS, MpiMessages, raise_if_lost
 from .mpi_types import Intracomm, Op, Request
-from .ordered_floats import decoded, encoded
-from .shared_memory import shared_file
+from .operations import reducible
+from .shared_memory import shared_file, shared_parts
 from .shared_sum import SharedSums
 from .surviving import surviving
 
-OPS: dict[str, Any] = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
-       "band": MPI.BAND, "bor": MPI.BOR, "bxor": MPI.BXOR}
-BOOL_OPS: dict[str, Any] = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
-            "band": MPI.LAND, "bor": MPI.LOR, "bxor": MPI.LXOR}
 BITS = np.dtype(np.uint16)
 SENT_AS = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they are sent as integers
 TYPES: dict[Any, Any] = {dtype: MPI.Datatype.fromcode(SENT_AS.get(dtype, dtype).char) for dtype in DTYPES}
@@ -168,6 +164,10 @@ class MpiComm(MpiMessages, Communicator):
         """A file of nbytes zeros in the ranks' shared memory: its descriptor and map. None on several hosts. Collective."""
         return shared_file(self.comm, nbytes)
 
+    def shared_memory(self, nbytes: int) -> list[memoryview] | None:
+        """Memory that the ranks of one host share."""
+        return shared_parts(self.comm, nbytes)
+
     def abandon(self) -> None:
         """Abort pending operations after a rank has died: all calls of all ranks on this communicator raise errors."""
         if self.freed:
@@ -245,16 +245,19 @@ class MpiComm(MpiMessages, Communicator):
 
     def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         try:
-            summary, x = self._compare_calls(calls[0]), xs[0]
-            if not x.flags.c_contiguous:
-                x = np.array(x, order="C")
-            if summary.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:   # bfloat16: unknown to buffers
-                dtype, summary = summary.dtype, summary._replace(dtype=BITS)
-                return METHODS[calls[0].name](self, calls[0], summary, x.view(BITS), blocking).then(
-                    lambda h: [y.view(dtype) for y in h.value()] if isinstance(h.value(), list) else h.value().view(dtype))
-            return METHODS[calls[0].name](self, calls[0], summary, x, blocking)
+            return self._run(calls[0], self._compare_calls(calls[0]), xs[0], blocking)
         finally:
             self.waiting = None
+
+    def _run(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
+        """Start the collective that a call names."""
+        if not x.flags.c_contiguous:
+            x = np.array(x, order="C")
+        if summary.dtype.kind == "V" and call.name not in REDUCTIONS | {"permute"}:           # bfloat16: unknown to buffers
+            dtype, summary = summary.dtype, summary._replace(dtype=BITS)
+            return METHODS[call.name](self, call, summary, x.view(BITS), blocking).then(
+                lambda h: [y.view(dtype) for y in h.value()] if isinstance(h.value(), list) else h.value().view(dtype))
+        return METHODS[call.name](self, call, summary, x, blocking)
 
     # --- the collectives ----------------------------------------------------------------------------------------------
 
@@ -335,7 +338,10 @@ class MpiComm(MpiMessages, Communicator):
 
     def _alltoall(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
         send, receive = np.array(call.sizes, np.int64), np.empty(self.size, np.int64)
-        self.comm.Alltoall(send, receive)
+        if summary.calls:
+            self.comm.Alltoall(send, receive)
+        else:                                        # start_known(): all ranks pass the same sizes
+            receive[:] = send[self.rank]
         out = np.empty((int(receive.sum()), *summary.shape[1:]), summary.dtype)
         if sum(summary.rows) > self.max_count:
             rounds.alltoall(self.comm, x.reshape(-1), out.reshape(-1), (send * summary.width).tolist(),
@@ -428,6 +434,21 @@ class MpiComm(MpiMessages, Communicator):
             return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
         finally:
             self.waiting = None
+
+    def start_known(self, name: str, x: Array, sizes: Sequence[int]) -> Handle[Array]:
+        """See Communicator.start_known()."""
+        call = Call(name, self.size, x, sizes=None if name == "allgather" else sizes)
+        rows = list(sizes) if name == "allgather" else [len(x)] * self.size
+        self.entered, self.waiting, self.watch.latest = self.entered + 1, call, call
+        if self.check:
+            self.watch.latest_site = self._history.record(self.entered, call)
+        try:
+            handle = self._run(call, CallSummary([], rows, x.shape, x.dtype, 1), x, False)
+        finally:
+            self.waiting = None
+        if recorders:
+            handle.flight = Flight(name, x.nbytes, self.flight())
+        return handle.then(lambda done: done.value()[0])
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """The blocking Allreduce, which is faster than starting and waiting."""
@@ -536,20 +557,6 @@ def _headers(buffer: bytes) -> list[bytes]:
 def _spec(x: Array) -> list[Any]:
     """x in the form that mpi4py uses without inspection; bfloat16, which the buffer protocol lacks, as 16-bit integers."""
     return [x.view(BITS) if x.dtype.kind == "V" else x, x.size, TYPES[x.dtype]]
-
-
-def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:
-    """x in a form that MPI can reduce, MPI's operation, and the function from its result to that over `size` ranks."""
-    dtype = x.dtype
-    if dtype.kind in "fV" and op in ("max", "min"):
-        wide = converted(x, np.float32) if dtype.kind == "V" else x
-        return encoded(wide, op), OPS[op], lambda out: converted(decoded(out, wide.dtype), dtype, copy=False)
-    if op == "mean":
-        return (converted(x, np.float32) if is_half(dtype) else x, OPS[op],
-                lambda out: converted(np.divide(out, size, out=out), dtype, copy=False))
-    if is_half(dtype):
-        return converted(x, np.float32), OPS[op], lambda out: converted(out, dtype)
-    return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 
 def _from_raw(comm: Intracomm) -> MpiComm | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 else:                                                # dprun.py: ROS 2 has a package launch, too
     from dprun import private
 
+PAGE = 4096
 TOKEN = 16                                           # bytes after the memory, which identify the file
 
 
@@ -46,6 +47,18 @@ def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
     if file is not None and not on_all_ranks:
         os.close(file)
     return (file, memory) if file is not None and on_all_ranks else None
+
+
+def shared_parts(comm: Intracomm, nbytes: int) -> list[memoryview] | None:
+    """nbytes for each rank, on separate pages, which the system places near the rank that writes them first. None if ranks
+    can't share memory. Collective."""
+    pages = -(-nbytes // PAGE) * PAGE
+    shared = shared_file(comm, pages * comm.size)
+    if shared is None:
+        return None
+    os.close(shared[0])
+    memory = memoryview(shared[1])
+    return [memory[start:start + nbytes] for start in range(0, pages * comm.size, pages)]
 
 
 def _create() -> tuple[int, str]:

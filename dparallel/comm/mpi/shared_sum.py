@@ -9,7 +9,6 @@ MPI communicator.
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -27,15 +26,13 @@ from ..persistent import MSG_CAUGHT, MSG_MISMATCH, PersistentSum, divide
 from ..reference import is_half
 from ..waiting import Flight
 from ..watchdog.call_site import at_site, user_site
-from .mpi_types import Intracomm
-from .shared_memory import shared_file
+from .shared_memory import shared_parts
 
 if TYPE_CHECKING:
     from autograd.base.types import Array
 
 BLOCK = 1 << 16                                      # elements that are summed at once, which fit the second-level cache
 LINE = 64                                            # bytes of a cache line
-PAGE = 4096
 
 
 class _InProgress(threading.local):
@@ -70,7 +67,7 @@ class SharedSums:
         """A new SharedSum of zeros; None if memory can't be shared. Collective."""
         if self.size == 1 or is_half(np.dtype(dtype)):
             return None
-        memory = _shared(self.comm.comm, LINE + size * np.dtype(dtype).itemsize)
+        memory = shared_parts(self.comm.comm, LINE + size * np.dtype(dtype).itemsize)
         if memory is None:
             return None
         if self._barriers is None:
@@ -256,14 +253,3 @@ class SharedSum(PersistentSum):
                 divide(out[start:max(start, min(start + BLOCK, divided))], total)
                 for part in self._other_parts:
                     part[block] = out[block]
-
-
-def _shared(comm: Intracomm, nbytes: int) -> list[memoryview] | None:
-    """nbytes for each rank, on separate pages, which the system places near the rank that writes them first."""
-    pages = -(-nbytes // PAGE) * PAGE
-    shared = shared_file(comm, pages * comm.size)
-    if shared is None:
-        return None
-    os.close(shared[0])
-    memory = memoryview(shared[1])
-    return [memory[start:start + nbytes] for start in range(0, pages * comm.size, pages)]

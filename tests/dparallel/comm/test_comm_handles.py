@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+import autograd as ag
 from dparallel import CollectiveError, run_ranks
 
 pytestmark = pytest.mark.quick
@@ -37,6 +38,24 @@ def test_many_in_flight_waited_for_in_any_order(comm):
             assert total.tolist() == [sum(range(n)) + n * i] * 5
             assert everyone.tolist() == np.repeat(np.arange(n) + i, 5).tolist()
             assert copy.tolist() == [i % n + i] * 5
+
+
+def test_known_calls_do_not_wait_at_their_start(comm):
+    """As the compared ones; also of no elements, of bfloat16, and between blocking collectives."""
+    n, sizes = comm.size, [rank % 3 for rank in range(comm.size)]
+    whole = np.arange(sum(sizes)) * 1.0 + comm.rank
+    for x in (np.full(sizes[comm.rank], comm.rank + 0.5), ag.full((sizes[comm.rank],), comm.rank + 0.5, dtype=ag.bfloat16).array):
+        handles = [comm.start_known("allgather", x, sizes), comm.start_known("reduce_scatter", whole, sizes),
+                   comm.start_known("alltoall", whole, sizes)]
+        gathered, summed, sent = comm.allgather([x])[0], comm.reduce_scatter([whole], sizes)[0], comm.alltoall([whole], [sizes])[0]
+        for handle, expected in zip(handles, (gathered, summed, sent), strict=True):
+            assert handle.wait().dtype == expected.dtype and handle.wait().tolist() == expected.tolist()
+    other = comm.duplicate()                         # ranks start these in another order than a checked call allows
+    if comm.rank % 2:
+        first, second = other.start_known("allgather", np.ones(1), [1] * n), comm.start_known("allgather", np.zeros(1), [1] * n)
+    else:
+        second, first = comm.start_known("allgather", np.zeros(1), [1] * n), other.start_known("allgather", np.ones(1), [1] * n)
+    assert first.wait().tolist() == [1] * n and second.wait().tolist() == [0] * n
 
 
 @pytest.mark.devices

@@ -222,7 +222,7 @@ def test_changes_by_hand_are_seen_by_all(comm, shard):
 
 @pytest.mark.threads(2)
 def test_stage_3_holds_few_units_and_saves_no_values(comm):
-    """While backward runs, and between forward and backward, at most the unit in use and the next one are here."""
+    """While a pass runs, at most the unit in use and the next one are here; between forward and backward, the last one."""
     model = wrap(make_mlp(32), comm, 3)
     gathering = model._sum.reducer.gathering
     sizes = sorted(unit.total * 8 for unit in gathering.units)
@@ -230,10 +230,22 @@ def test_stage_3_holds_few_units_and_saves_no_values(comm):
     x, t = batches(1)[0]
     for _ in range(3):
         loss = F.cross_entropy(model(ag.from_numpy(x)), ag.from_numpy(t))
-        assert all(unit.flat is None and unit.gathering is None for unit in gathering.units)
+        assert [unit.fetched is not None for unit in gathering.units] == [False, False, True]
         loss.backward()
-        assert all(unit.flat is None and unit.gathering is None for unit in gathering.units)
+        assert not gathering._flights and all(unit.flat is None and unit.fetched is None for unit in gathering.units)
+    with ag.no_grad():
+        model(ag.from_numpy(x))
+    assert not gathering._flights and all(unit.flat is None and unit.fetched is None for unit in gathering.units)
     assert gathering.peak <= sizes[-1] + sizes[-2]
+
+
+def test_messages_give_the_same_bits_as_shared_memory(comm, monkeypatch):
+    shared, _ = results(comm, 3, adamw, "uneven")
+    monkeypatch.setattr(type(comm), "shared_memory", lambda self, nbytes: None)
+    model = wrap(make_net(), comm, 3)
+    assert comm.size == 1 or not any(unit.pieces for unit in model._sum.reducer.units)
+    train(model, adamw(model.parameters()), comm, steps=3)
+    same(values(model.state_dict()), shared, exact=True)
 
 
 def test_second_derivatives(on_ranks, shard):

@@ -49,6 +49,115 @@ def test_ranks_that_go_different_ways(on_ranks, shard):
     on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
 
 
+class Layers(nn.Module):
+    """Uses its layers in the given order."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(FEATURES, FEATURES) for _ in range(number)])
+
+    def forward(self, x, way):
+        for number in way:
+            x = self.layers[number](x).tanh()
+        return x
+
+
+def make_layers(number):
+    with SEED:
+        ag.manual_seed(0)
+        return Layers(number).double()
+
+
+def test_orders_that_change_on_all_ranks(on_ranks, shard):
+    """Also evaluation, two forwards before a backward, and a forward that is not followed by one."""
+    ways = [[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [5, 3, 1], [0, 2, 2, 4, 0], [1], [0, 1, 2, 3, 4, 5]]
+
+    def run(comm, kind):
+        model = wrap(make_layers(6), comm, kind, average="ranks")
+        optimizer = sgd(model.parameters())
+        x = ag.full((2, FEATURES), 0.1 * (comm.rank + 1), dtype=ag.float64)
+        for step, way in enumerate(ways):
+            optimizer.zero_grad()
+            if step == 3:
+                model(x, [1, 0])
+            with ag.no_grad():
+                seen = model(x, way[::-1]).sum()
+            y = model(x, way)
+            ((y + model(x, way[:1])).pow(2).sum() * (seen.item() + 2)).backward()
+            optimizer.step()
+        return values(model.state_dict())
+
+    on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
+
+
+def test_failed_backwards_that_have_started_different_sums(on_ranks):
+    """Each rank fails in another layer; after zero_grad(), or without it, training goes on."""
+    def planted(g):
+        raise KeyError("planted")
+
+    def run(comm, kind, clear):
+        model = wrap(make_layers(4), comm, kind, average="ranks")
+        optimizer = sgd(model.parameters())
+        x = ag.full((2, FEATURES), 0.1 * (comm.rank + 1), dtype=ag.float64)
+        for step in range(4):
+            optimizer.zero_grad()
+            layer = model.module.layers[comm.rank % 3]
+            watch = layer.register_forward_hook(lambda module, args, y: y.register_hook(planted) and None) \
+                if kind == 3 and step == 2 else None
+            loss = model(x, [0, 1, 2, 3]).pow(2).sum()
+            if watch is not None:
+                with pytest.raises(KeyError, match="planted"):
+                    loss.backward()
+                watch.remove()
+                if clear:
+                    optimizer.zero_grad()
+                loss = model(x, [0, 1, 2, 3]).pow(2).sum()
+                if not clear:
+                    optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return values(model.state_dict())
+
+    def check(comm):
+        expected = run(comm, None, True)
+        same(run(comm, 3, True), expected)
+        same(run(comm, 3, False), expected)
+
+    on_ranks(check)
+
+
+def test_a_rank_that_skips_backward_is_an_error_on_all(on_ranks):
+    """Also with a unit that is gathered ahead, and sums that the other ranks have started."""
+    def check(comm):
+        model = wrap(make_layers(6), comm, 3)
+        x = ag.ones(2, FEATURES, dtype=ag.float64)
+        for _ in range(2):
+            model(x, range(6)).sum().backward()
+        loss = model(x, range(6)).sum()
+        if comm.size == 1:
+            return
+        with pytest.raises(CollectiveError, match="rank 0 is about to sum the weights.*rank 1 is about to end forward"):
+            if comm.rank:
+                model(x, range(6))
+            else:
+                loss.backward()
+        model.zero_grad()                            # it goes on, without the sums that rank 0 has left
+        train_layers(model, comm)
+        plain = wrap(make_layers(6), comm, None)
+        train_layers(plain, comm)
+        same(values(model.state_dict()), values(plain.state_dict()))
+
+    on_ranks(check)
+
+
+def train_layers(model, comm):
+    optimizer = sgd(model.parameters())
+    for _ in range(2):
+        optimizer.zero_grad()
+        model(ag.full((2, FEATURES), 0.1 * (comm.rank + 1), dtype=ag.float64), range(6)).pow(2).sum().backward()
+        optimizer.step()
+
+
 @pytest.mark.threads(3)
 def test_stage_3_on_one_rank_only_is_an_error_on_all(comm):
     model = wrap(make_mlp(), comm, 3)
