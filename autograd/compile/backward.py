@@ -19,7 +19,7 @@ from .forward import Forward
 from .gradients import Gradients
 from .inline import Watched, arrays_in, as_plain, instrumented, watched_values
 from .nodes import OperationReplay, backward_of, watched_twin
-from .traced_pass import TracedPass, count
+from .traced_pass import GraphPass, TracedPass, count
 
 
 class Backward(Forward):
@@ -29,9 +29,7 @@ class Backward(Forward):
 
     def backward_pass(self, create: bool, *given: Any) -> Any:
         """Create the pass object for a backward pass, see engine.run_backward."""
-        if create:
-            self.refuse("backward with create_graph=True can't be recorded")
-        return TracedPass(self, create, *given)
+        return (GraphPass if create else TracedPass)(self, create, *given)
 
     def run_node(self, node: Node, g: Any) -> Any:
         """Run a node and record it: as NumPy calls if possible, else as one call."""

@@ -1,4 +1,4 @@
-"""The pass objects of a recorded backward pass (TracedPass) and of its replays (ReplayedPass)."""
+"""The pass objects of a recorded backward pass (TracedPass, GraphPass) and of its replays (ReplayedPass)."""
 
 from __future__ import annotations
 
@@ -42,6 +42,26 @@ def count_all(leaves: Sequence[Any]) -> None:
 def start_counter(leaf: Any) -> None:
     """In a replay: notify a leaf's counter that the pass has begun."""
     leaf.hooks.counter.listener.begin()
+
+
+class GraphPass(BackwardPass):
+    """A pass with create_graph=True: its nodes call operations, which are recorded as all others are."""
+
+    fills_buffers = False
+
+    def __init__(self, tracer: Any, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
+        super().__init__(create, True, uses, runner)
+        self.tracer: Any = tracer
+
+    def run(self, order: Sequence[Node]) -> None:
+        """Run the nodes in order."""
+        if any(node.always_runs or node.lane is not None for node in order):
+            self.tracer.refuse("create_graph=True through collectives, or on several devices, can't be recorded")
+        super().run(order)
+
+    def add_to_grad(self, leaf: AccumulateGrad, g: Any, owned: bool) -> None:
+        """Reject .grad with a graph."""
+        self.tracer.refuse("backward(create_graph=True) can't be recorded; grad(..., create_graph=True) can be")
 
 
 class TracedPass(BackwardPass):

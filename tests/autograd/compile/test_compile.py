@@ -15,6 +15,7 @@ import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.compile import TraceError
 from autograd.compile.compiled import parts_of
+from autograd.compile.native import available
 from autograd.optim import lr_scheduler
 
 LOG = logging.getLogger(__name__)
@@ -299,6 +300,65 @@ def test_double_backward_and_retained_graphs():
     noisy(x)
     with pytest.raises(RuntimeError, match="can't be differentiated twice"):
         ag.grad(noisy(x).sum(), x, create_graph=True)
+
+
+class Square(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return 2 * x * g
+
+
+def penalty(net, x, y):
+    """Of the gradient with respect to the input, as in WGAN-GP."""
+    g, = ag.grad(net(x).sum(), x, create_graph=True)
+    return F.cross_entropy(net(x), y) + ((g.norm(dim=1) - 1) ** 2).mean()
+
+
+def residual(net, x, y):
+    """Of Burgers' equation: first and second derivatives with respect to inputs."""
+    u = net(x)[:, :1]
+    d, = ag.grad(u.sum(), x, create_graph=True)
+    second, = ag.grad(d[:, 0].sum(), x, create_graph=True)
+    return ((d[:, 1:2] + u * d[:, :1] - 0.1 * second[:, :1]) ** 2).mean()
+
+
+def of_a_function(net, x, y):
+    g, = ag.grad(Square.apply(net(x)).sum(), [net[0].weight], create_graph=True)
+    return (g ** 2).sum()
+
+
+@pytest.mark.parametrize("backend", ["python", "native"])
+@pytest.mark.parametrize("loss_of", [penalty, residual, of_a_function])
+def test_derivatives_in_the_loss(loss_of, backend):
+    if backend == "native" and available():
+        pytest.skip(available())
+
+    def training():
+        ag.manual_seed(0)
+        net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3))
+        optimizer = optim.Adam(net.parameters(), lr=0.01)
+
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = loss_of(net, x.detach().requires_grad_(), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return net, step
+
+    (net, step), (other, fast) = training(), training()
+    fast = ag.compile(fast, fullgraph=True, backend="python" if backend == "python" else "inductor")
+    for scale in (1.0, -0.5, 2.0, 0.1):
+        np.testing.assert_allclose(fast(*batch(5, scale)).detach().numpy(), step(*batch(5, scale)).detach().numpy(), 2e-5)
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        np.testing.assert_allclose(q.detach().numpy(), p.detach().numpy(), 2e-4, 1e-6)
 
 
 def test_a_parameter_written_before_backward():
