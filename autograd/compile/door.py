@@ -45,8 +45,8 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
             the same __dict__, so parameters, hooks and names in state_dict() are the module's. Without it a decorator.
         fullgraph (bool): Raise the reason in place of running eagerly; the state is then as before the call. Default: False.
         dynamic (bool, optional): None or False. A program has fixed shapes.
-        backend (str): "inductor": native code, which rounds differently, where llvmlite is installed; else "python", which is
-            a program of NumPy's functions and kernels. "eager": no compilation.
+        backend (str): "inductor": native code, which rounds differently, where llvmlite is installed; else "python": a
+            program of NumPy's functions and kernels. "eager": no compilation.
         mode (str, optional): "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs": all the same.
         options (dict[str, Any], optional): {"bitwise": True} is backend="python". Default: None.
         disable (bool): Return the model itself. Default: False.
