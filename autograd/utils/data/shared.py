@@ -12,7 +12,7 @@ import pickle
 import tempfile
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing import reduction
 from typing import Any, NamedTuple
 
@@ -105,10 +105,12 @@ class Blocks:
         """An array of `size` bytes in a block; None if there can be none."""
         if self.segments is None:
             return None
-        for ended in self.ended:
-            if ended[1]() is None:
-                self.free.setdefault(ended[0].capacity, []).append(ended[0])
-        self.ended = [ended for ended in self.ended if ended[1]() is not None]
+        ended, self.ended = self.ended, []
+        for block in ended:
+            if block[1]() is None:
+                self.free.setdefault(block[0].capacity, []).append(block[0])
+            else:
+                self.ended.append(block)
         capacity = 1 << (max(size, SMALL) - 1).bit_length()
         try:
             span = self.free[capacity].pop() if self.free.get(capacity) else self.new(capacity)
@@ -220,7 +222,7 @@ class Parcel:
     def __reduce__(self) -> Any:
         """Pickle the object: for each process, because locks and queues in it must be; but its arrays are written once."""
         buffers: list[memoryview] = []
-        data = dumps(self.value, buffers)
+        data = dumps(self.value, buffers, _file_of)
         if buffers and self.file is None:
             ends = [0, *np.cumsum([-(-raw.nbytes // 64) * 64 for raw in buffers]).tolist()]
             self.places = [(start, raw.nbytes) for start, raw in zip(ends, buffers, strict=False)]
@@ -232,7 +234,7 @@ class Parcel:
                         while raw.nbytes:
                             raw = raw[file.write(raw):]
             except OSError:                                  # no such files, or a full disk: through the pipe
-                self.file, data = None, dumps(self.value)
+                self.file, data = None, dumps(self.value, None, _file_of)
         return Arrived, (data, self.file, self.places)
 
     def open(self) -> Any:
@@ -258,15 +260,27 @@ class Arrived(NamedTuple):
 class _Pickler(reduction.ForkingPickler):
     """multiprocessing's, which knows how Tensors, locks and queues are sent, with buffers apart."""
 
-    def __init__(self, file: Any, keep: Any) -> None:
+    def __init__(self, file: Any, keep: Any, mapped: Any) -> None:
         super().__init__(file, 5)                            # which does not pass a callback on
-        table = self.dispatch_table
+        table = dict(self.dispatch_table) if mapped is None else {**self.dispatch_table, np.memmap: mapped}
         pickle.Pickler.__init__(self, file, 5, buffer_callback=keep)
         self.dispatch_table = table
 
 
-def dumps(value: Any, buffers: list[memoryview] | None = None) -> bytes:
-    """A pickle. Arrays that are not small are left out of it, and appended to `buffers` if that is given."""
+def _file_of(array: Any) -> Any:
+    """Send a memory-mapped array by the name of its file; a private or scattered part of one as an array."""
+    whole = getattr(array, "_mmap", None)
+    known = whole is not None and array.mode != "c" and os.path.exists(array.filename or "")
+    if not known or not array.size or not array.flags.c_contiguous:
+        return array.__reduce_ex__(5)
+    first, start = (a.__array_interface__["data"][0] for a in (np.frombuffer(whole, np.uint8), array))
+    offset = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + start - first
+    return np.memmap, (array.filename, array.dtype, "r" if array.mode == "r" else "r+", offset, array.shape)
+
+
+def dumps(value: Any, buffers: list[memoryview] | None = None, mapped: Callable[[Any], Any] | None = None) -> bytes:
+    """A pickle. Arrays that are not small are left out of it, and appended to `buffers` if that is given. mapped: how
+    memory-mapped arrays are sent; as arrays if None."""
     def apart(buffer: pickle.PickleBuffer) -> bool:
         try:
             raw = buffer.raw()
@@ -277,5 +291,5 @@ def dumps(value: Any, buffers: list[memoryview] | None = None) -> bytes:
         return raw.nbytes < SMALL
 
     found, file = [] if buffers is None else buffers, io.BytesIO()
-    _Pickler(file, None if buffers is None else apart).dump(value)
+    _Pickler(file, None if buffers is None else apart, mapped).dump(value)
     return file.getvalue()

@@ -4,6 +4,7 @@ import gc
 import itertools
 import mmap
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -127,6 +128,20 @@ def test_the_datasets_arrays_are_sent_once():
     parts = [parcel.__reduce__() for _ in range(2)]
     assert parts[0][1][1] is parts[1][1][1] and parts[0][1][2] == [(0, 320_000)] and len(parts[0][1][0]) < 1000
     assert os.fstat(parcel.file.fd).st_size == 320_000
+
+
+def test_a_memory_mapped_array_is_sent_by_the_name_of_its_file(tmp_path):
+    whole = np.arange(40_000.0).reshape(8, 5000)
+    np.save(tmp_path / "rows.npy", whole)
+    for mode in ("r", "r+", "c"):
+        rows = np.load(tmp_path / "rows.npy", mmap_mode=mode)
+        for part, by_name in ((rows, True), (rows[2:, ::-1][:, ::-1], True), (rows[3], True), (rows[:, 1:], False), (rows + 1, False), (rows[:0], False)):
+            parcel = shared.Parcel([part])
+            arrived = pickle.loads(shared.dumps(parcel.value, [], shared._file_of)) if by_name and mode != "c" else None
+            assert arrived is None or (isinstance(arrived[0], np.memmap) and arrived[0].mode == mode and (arrived[0] == part).all())
+            parcel.__reduce__()
+            assert (parcel.file is None) == (arrived is not None or part.size == 0 or not part.flags.c_contiguous)
+    assert [row.numpy()[7] for row in loader([np.load(tmp_path / "rows.npy", mmap_mode="r")[i] for i in range(8)], None)] == whole[:, 7].tolist()
 
 
 def test_workers_use_one_thread_and_start_no_mpi():
