@@ -269,10 +269,10 @@ class _Pickler(reduction.ForkingPickler):
 
 def _file_of(array: Any) -> Any:
     """Send a memory-mapped array by the name of its file; a private or scattered part of one as an array."""
-    whole = getattr(array, "_mmap", None)
+    whole: Any = getattr(array, "_mmap", None)
     known = whole is not None and array.mode != "c" and os.path.exists(array.filename or "")
     if not known or not array.size or not array.flags.c_contiguous:
-        return array.__reduce_ex__(5)
+        return np.asarray(array).__reduce_ex__(5)
     first, start = (a.__array_interface__["data"][0] for a in (np.frombuffer(whole, np.uint8), array))
     offset = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + start - first
     return np.memmap, (array.filename, array.dtype, "r" if array.mode == "r" else "r+", offset, array.shape)
