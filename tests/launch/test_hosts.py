@@ -155,7 +155,7 @@ print("ranks", comm.size, socket.gethostname(), flush=True)
 if socket.gethostname() == "dp2":
     os.kill(os.getpid(), 9)
 comm.barrier()
-""", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1", "--restarts", "1", "--min-n", "1")
+""", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1", "--restarts", "3", "--min-n", "1")   # the link may go down late
     assert "restarts in" in until(process, "restarts in")
     subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "down"], check=True)
     try:
