@@ -287,11 +287,26 @@ def unet(t, rank, size):
     return UNet(), (x, y), classify(t), adamw(t)
 
 
+def pinn(t, rank, size):
+    """Burgers' equation by a physics-informed MLP 2-32-32-1 (Raissi et al. 2019): second derivatives in the loss, 256 points, AdamW."""
+    nn = t.nn
+    model = nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 1))
+
+    def residual(model, points, _):
+        points = points.detach().requires_grad_()
+        u = model(points)
+        first, = t.autograd.grad(u.sum(), points, create_graph=True)
+        second, = t.autograd.grad(first[:, 0].sum(), points, create_graph=True)
+        return ((first[:, 1] + u[:, 0] * first[:, 0] - 0.01 * second[:, 0]) ** 2).mean()
+
+    return model, batch(t, (256, 2), 2, rank, size), residual, adamw(t)
+
+
 MODELS = {"mlp 64-128-64-10": mlp, "mlp 784-512-512-10": mlp_large, "cnn 28x28": cnn, "resnet-20": resnet20, "gpt": gpt,
           "lstm": lstm}
 LOCAL = {"mlp 784-512-512-10, 512 rows": functools.partial(mlp_large, rows=512)}          # for local devices
 ALONE = {**MODELS, "resnet-18": resnet18, "vit-tiny": vit, "gpt 6x384": gpt_large, "lstm language model": lstm_language, "dlrm": dlrm,
-         "u-net": unet}                                                # measured on one rank
+         "u-net": unet, "pinn": pinn}                                  # measured on one rank
 INFERENCE, FLOAT64 = ", inference", ", float64"      # ends of the names of cases
 VARIATIONS = [name + end for name, end in (("mlp 64-128-64-10", INFERENCE), ("resnet-18", INFERENCE), ("gpt", INFERENCE),
                                            ("mlp 784-512-512-10", FLOAT64), ("gpt", FLOAT64))]

@@ -60,7 +60,8 @@ TWO = {"mlp 64-128-64-10": 0.25, "mlp 784-512-512-10": 0.45, "cnn 28x28": 0.6, "
 ROWS = [
     Contest("chain of 100 multiplications", "chain"),
     Contest("chain through a Function", "function chain"),
-    *(Contest(case, case) for case in [*ALONE, *VARIATIONS]),
+    *(Contest(case, case) for case in [*ALONE, *VARIATIONS] if case != "pinn"),
+    Contest("pinn", "pinn", ("tuned", "jax")),       # torch.compile has no second derivatives
     Contest("linear algebra, 200 x 200", "linear algebra", ("tuned", "inductor")),
     beside_torch("import, NumPy already there", "import", "import", 0.1),
     beside_torch("import in a bare interpreter", "import", "bare import", 0.1),
