@@ -68,7 +68,7 @@ def products_of_steps(name: str, args: tuple[Any, ...]) -> Iterator[Call]:
     step."""
     steps, weight = args[-1], next(a for a in reversed(args[:-1]) if getattr(a, "ndim", 0) == 2)
     if name == "gru_forward":                        # its bias is a vector, or None
-        weight = args[3]
+        weight = args[2]
     right = np.ascontiguousarray(weight.T if name.endswith("forward") else weight)
     for start, stop in steps:
         left = np.zeros((stop - start, len(right)), right.dtype)
