@@ -20,18 +20,18 @@ from ..core.tensor import Parameter, Tensor
 from ..kernels.fastest_product import adopt, table
 from ..kernels.malloc import give_back
 from ..kernels.threads import number
-from .bindings import PLAIN, Binding, Bindings, is_module
-from .check import changed_numbers, compare_tensors
+from .checks.bindings import PLAIN, Binding, Bindings, is_module
+from .checks.check import changed_numbers, compare_tensors
+from .checks.scout import Scout
+from .checks.state import Snapshot, reachable
 from .differentiable import Differentiable
-from .engines import Engine
 from .errors import TraceError
 from .native.build import processor
-from .nests import Nest
+from .programs.engines import Engine
 from .recorded import OtherValues, Recorded
-from .scout import Scout
+from .recording.nests import Nest
 from .settings import Settings
 from .split import split
-from .state import Snapshot, reachable
 
 PATIENCE = 60.0                      # seconds that a thread waits for another one's recording, which changes parameters
 LIMIT = 8                            # programs of one function, as PyTorch's recompile_limit

@@ -16,14 +16,14 @@ from ..core.backward import grad
 from ..core.function import Function
 from ..core.modes import GRAD, enable_grad, modes
 from ..core.tensor import Tensor, result
-from .bindings import Bindings
-from .calls import Array, Value, root_of
-from .engines import Engine
+from .checks.bindings import Bindings
+from .checks.state import Snapshot
 from .errors import TraceError
-from .nests import Nest
+from .programs.engines import Engine
 from .recorded import Recorded, perturbed
-from .state import Snapshot
-from .tracer import Tracer
+from .recording.calls import Array, Value, root_of
+from .recording.nests import Nest
+from .recording.tracer import Tracer
 
 MSG_AGAIN = ("compile: {name} can't be differentiated twice, or after a later call with retain_graph: it draws random "
              "numbers or changes buffers, so that its forward pass can't run again; call the function without compile()")

@@ -11,16 +11,16 @@ import numpy as np
 from ..core.modes import GRAD
 from ..core.tensor import Tensor, result
 from ..kernels.malloc import give_back
-from .attempt import close
-from .bindings import Bindings
-from .calls import Array
-from .compare import bitwise_equal, compare
-from .engines import PLAIN, Engine
+from .checks.bindings import Bindings
+from .checks.compare import bitwise_equal, compare
+from .checks.guards import Guards
+from .checks.state import Snapshot, reachable
 from .errors import TraceError
-from .guards import Guards
-from .nests import Nest
-from .state import Snapshot, reachable
-from .tracer import Tracer
+from .programs.engines import PLAIN, Engine
+from .recording.attempt import close
+from .recording.calls import Array
+from .recording.nests import Nest
+from .recording.tracer import Tracer
 
 MSG_ARGUMENT_GRAD = "the step calls backward() through an argument, whose .grad a program can't set: make it a leaf outside"
 MSG_ARGUMENT_WRITTEN = "the step writes to an argument"

@@ -9,12 +9,12 @@ from typing import Any
 
 from ..core.primitive import this_thread
 from ..core.tensor import result
-from .bindings import Bindings
-from .check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
+from .checks.bindings import Bindings
+from .checks.check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
+from .checks.state import Snapshot
 from .errors import TraceError
-from .nests import Nest
 from .recorded import Recorded
-from .state import Snapshot
+from .recording.nests import Nest
 
 MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype {dtype}, but the step was recorded with "
              "{shape} and {wanted}: trace it again for others")

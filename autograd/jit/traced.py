@@ -11,15 +11,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..compile.bindings import Bindings, is_module
+from ..compile.checks.bindings import Bindings, is_module
+from ..compile.checks.state import Snapshot
 from ..compile.compiled import Compiled
-from ..compile.engines import engines
 from ..compile.errors import TraceError
-from ..compile.graph import Graph
-from ..compile.nests import Nest
 from ..compile.optimized import Optimized, optimized
+from ..compile.programs.engines import engines
+from ..compile.recording.graph import Graph
+from ..compile.recording.nests import Nest
 from ..compile.settings import Settings
-from ..compile.state import Snapshot
 from ..core.tensor import Tensor
 from ..nn.module import Module
 from ..spans.spans import Recorder, profilers

@@ -17,7 +17,7 @@ from ...base.thread_pool import share
 from ...base.types import Array
 from ...kernels.addresses import address
 from ...kernels.threads import number
-from ..ir import Op, Ref, Storage
+from ..lowering.ir import Op, Ref, Storage
 from .build import BuildError, Library, available
 from .emit import Calls, Loops, Matrices, module
 from .fuse import Group, grouped

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import Handle, Ref, Storage
+from ..lowering.ir import Handle, Ref, Storage
 from .formulas import FORMULAS, definition
 from .fuse import Group, Place, collapsed, place_of
 from .libraries import Gemms

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from ...kernels.loops.pieces import PASS, PIECE, pieces_of
-from ..ir import Storage
+from ..lowering.ir import Storage
 from .normal import Call, Operand, Strides, Work
 
 LARGEST = 256                        # operations of a group: LLVM's time grows faster than their number

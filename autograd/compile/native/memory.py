@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir import Storage
+from ..lowering.ir import Storage
 from .fuse import Group
 
 LINE = 64                            # bytes to which places are aligned

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import ELEMENTWISE, REDUCTIONS, Op, Ref, Storage
+from ..lowering.ir import ELEMENTWISE, REDUCTIONS, Op, Ref, Storage
 from .values import INTEGERS, KINDS, identity, kind_of, lacking
 
 Strides = tuple[int, ...]

@@ -5,11 +5,11 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
-from autograd.compile.engines import NATIVE
+from autograd.compile.checks.state import Snapshot
 from autograd.compile.native import available
-from autograd.compile.nests import Nest
+from autograd.compile.programs.engines import NATIVE
 from autograd.compile.recorded import Recorded
-from autograd.compile.state import Snapshot
+from autograd.compile.recording.nests import Nest
 from autograd.profiler import profile
 
 pytestmark = pytest.mark.skipif(bool(available()), reason=available())

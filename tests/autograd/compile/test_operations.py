@@ -22,13 +22,13 @@ import opinfo
 import torch
 
 import autograd as ag
-from autograd.compile.engines import NATIVE
+from autograd.compile.checks.state import Snapshot
 from autograd.compile.errors import TraceError
-from autograd.compile.lower import NotNative
+from autograd.compile.lowering.lower import NotNative
 from autograd.compile.native import available
-from autograd.compile.nests import Nest
+from autograd.compile.programs.engines import NATIVE
 from autograd.compile.recorded import Recorded
-from autograd.compile.state import Snapshot
+from autograd.compile.recording.nests import Nest
 
 pytestmark = pytest.mark.skipif(bool(available()), reason=available())
 LIST = Path(__file__).with_name("native_operations.txt")

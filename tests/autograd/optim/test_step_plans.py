@@ -8,7 +8,7 @@ from optimizers import CASES, IDS, SHAPES, give_gradients, ours
 
 import autograd as ag
 from autograd import nn, optim
-from autograd.compile.ir import ELEMENTWISE
+from autograd.compile.lowering.ir import ELEMENTWISE
 from autograd.kernels.loops import loops
 from autograd.optim.elementwise import Elementwise
 from autograd.optim.optimizer import register_optimizer_step_post_hook

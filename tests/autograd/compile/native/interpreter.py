@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograd.compile.ir import Ref
+from autograd.compile.lowering.ir import Ref
 
 
 class Interpreter:

@@ -3,7 +3,7 @@
 import numpy as np
 from interpreter import Interpreter
 
-from autograd.compile.ir import Ref, Storage, whole
+from autograd.compile.lowering.ir import Ref, Storage, whole
 from autograd.compile.native import Native
 from autograd.compile.native.normal import contiguous
 

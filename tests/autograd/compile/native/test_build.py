@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from programs import new
 
-from autograd.compile.ir import Op
+from autograd.compile.lowering.ir import Op
 from autograd.compile.native import BuildError, Native, available, build
 
 pytestmark = [pytest.mark.skipif(bool(available()), reason=available())]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from programs import given, new
 
-from autograd.compile.ir import ELEMENTWISE, Op
+from autograd.compile.lowering.ir import ELEMENTWISE, Op
 from autograd.compile.native import Native, available, unsupported
 from autograd.kernels.norms import power_of_two
 

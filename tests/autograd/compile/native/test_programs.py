@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from programs import check, given, new, run, view
 
-from autograd.compile.ir import Op, Ref
+from autograd.compile.lowering.ir import Op, Ref
 from autograd.compile.native import Native, available, unsupported
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(bool(available()), reason=available())]

@@ -1,0 +1,1 @@
+"""What a program depends on, checked before it runs; and whether recordings and replays agree."""

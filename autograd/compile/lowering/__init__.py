@@ -1,0 +1,1 @@
+"""From recorded calls to the operations that native code is made of."""

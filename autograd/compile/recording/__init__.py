@@ -1,0 +1,1 @@
+"""How a step is recorded: a Tracer of its calls, and what becomes of each kind of call."""
