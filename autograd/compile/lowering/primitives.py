@@ -96,7 +96,7 @@ def loop(low: Operands, name: str, made: Sequence[Ref], changed: Sequence[Ref], 
 # --- convolution and windows ----------------------------------------------------------------------------------------------
 
 def conv(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.convolution.conv()."""
+    """Lower a call of kernels.onednn.convolution.conv()."""
     given, weight, bias, geometry, groups = args
     x, weight = laid(low, given, "last"), laid(low, weight)
     vectors = [] if bias is None else [laid(low, bias)]
@@ -105,7 +105,7 @@ def conv(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, 
 
 
 def conv_input(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.convolution.conv_input()."""
+    """Lower a call of kernels.onednn.convolution.conv_input()."""
     g, weight, _, geometry, groups = args
     g, weight = laid(low, g, "last"), laid(low, weight)
     plan = convolution.planned("input", outs[0].shape, weight.shape, False, geometry, groups)
@@ -113,7 +113,7 @@ def conv_input(low: Operands, args: list[Any], outs: list[Array], settings: dict
 
 
 def conv_weight(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.convolution.conv_weight()."""
+    """Lower a call of kernels.onednn.convolution.conv_weight()."""
     g, x, geometry, groups, bias = args
     g, x = laid(low, g, "last"), laid(low, x, "last")
     plan = convolution.planned("weight", x.shape, outs[0].shape, bias, geometry, groups)
@@ -122,7 +122,7 @@ def conv_weight(low: Operands, args: list[Any], outs: list[Array], settings: dic
 
 
 def mean_windows(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.pooling.mean_windows()."""
+    """Lower a call of kernels.onednn.pooling.mean_windows()."""
     x, geometry, what = args
     order = order_of(x.array)
     plan: Any = pooling.planned(what, x.array.shape, geometry, order)
@@ -130,14 +130,14 @@ def mean_windows(low: Operands, args: list[Any], outs: list[Array], settings: di
 
 
 def mean_windows_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.pooling.mean_windows_back()."""
+    """Lower a call of kernels.onednn.pooling.mean_windows_back()."""
     g, _, geometry, what, order = args
     plan: Any = pooling.planned(what, outs[0].shape, geometry, order)
     run(low, plan[1], laid(low, g, order), low.target(outs[0]))
 
 
 def max_windows_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.pooling.max_windows_back()."""
+    """Lower a call of kernels.onednn.pooling.max_windows_back()."""
     g, codes, _, geometry = args
     order = "last" if codes.array.ndim > 2 and laid_alike(
         codes.array.shape, codes.array.strides, strides_last(codes.array.shape, 1)) else "rows"
@@ -146,14 +146,14 @@ def max_windows_back(low: Operands, args: list[Any], outs: list[Array], settings
 
 
 def linear(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.resampling.linear()."""
+    """Lower a call of kernels.onednn.resampling.linear()."""
     x = laid(low, args[0], "last")
     plan: Any = resampling.planned(x.shape, args[1])
     run(low, plan[0], x, low.target(outs[0]))
 
 
 def linear_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.onednn.resampling.linear_back()."""
+    """Lower a call of kernels.onednn.resampling.linear_back()."""
     g = laid(low, args[0], "last")
     plan: Any = resampling.planned(outs[0].shape, g.shape[2:])
     run(low, plan[1], g, low.target(outs[0]))
@@ -162,7 +162,7 @@ def linear_back(low: Operands, args: list[Any], outs: list[Array], settings: dic
 # --- normalization --------------------------------------------------------------------------------------------------------
 
 def normalized(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.group_norm.forward()."""
+    """Lower a call of kernels.group_norm.forward()."""
     given, weight, bias, groups, eps = args
     x = laid(low, given, "last")
     vectors = [x if v is None else laid(low, v) for v in (weight, bias)]
@@ -173,7 +173,7 @@ def normalized(low: Operands, args: list[Any], outs: list[Array], settings: dict
 
 
 def normalized_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.group_norm.backward()."""
+    """Lower a call of kernels.group_norm.backward()."""
     g, x, weight, means, scales = args
     shape = means.array.shape
     g, x, means, scales = laid(low, g, "last"), laid(low, x, "last"), laid(low, means), laid(low, scales)
@@ -202,7 +202,7 @@ def steps_and(low: Operands, steps: Any, *numbers: int) -> list[Any]:
 
 
 def lstm(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.recurrent_fused.lstm_forward()."""
+    """Lower a call of kernels.recurrent_fused.lstm_forward()."""
     *changed, weight, steps = args
     gates, h, c = map(low.ref, changed)
     weight = laid(low, turned(low.ref(weight)))
@@ -212,7 +212,7 @@ def lstm(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, 
 
 
 def lstm_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.recurrent_fused.lstm_backward()."""
+    """Lower a call of kernels.recurrent_fused.lstm_backward()."""
     g, gh, gc, (_, cells, gates, tanhs), weight, steps = args
     gh, gc, d, weight, gates = low.ref(gh), low.ref(gc), low.target(outs[0]), laid(low, weight), low.ref(gates)
     loop(low, "lstm_backward", [d], [gh, gc], gates, low.ref(cells), low.ref(tanhs), gates if g is None else laid(low, g),
@@ -220,7 +220,7 @@ def lstm_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[
 
 
 def gru(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.recurrent_fused.gru_forward()."""
+    """Lower a call of kernels.recurrent_fused.gru_forward()."""
     gates, h, weight, bias, steps = args
     gates, h, weight = low.ref(gates), low.ref(h), laid(low, turned(low.ref(weight)))
     n = h.shape[1]
@@ -231,7 +231,7 @@ def gru(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, A
 
 
 def gru_back(low: Operands, args: list[Any], outs: list[Array], settings: dict[str, Any]) -> None:
-    """kernels.recurrent_fused.gru_backward()."""
+    """Lower a call of kernels.recurrent_fused.gru_backward()."""
     g, gh, (before, gates, inner), weight, steps = args
     whole, d = map(low.target, outs)
     gh, gates, before, weight = low.ref(gh), low.ref(gates), low.ref(before), laid(low, weight)

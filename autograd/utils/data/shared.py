@@ -238,7 +238,7 @@ class Parcel:
         return Arrived, (data, self.file, self.places)
 
     def open(self) -> Any:
-        """The object."""
+        """Return the object itself."""
         return self.value
 
 
@@ -250,7 +250,7 @@ class Arrived(NamedTuple):
     places: list[tuple[int, int]]
 
     def open(self) -> Any:
-        """The object."""
+        """Unpickle the object, over the shared memory."""
         if self.file is None:
             return pickle.loads(self.data)
         whole = memoryview(mmap.mmap(self.file.fd, self.places[-1][0] + self.places[-1][1], access=mmap.ACCESS_COPY))

@@ -436,7 +436,7 @@ class MpiComm(MpiMessages, Communicator):
             self.waiting = None
 
     def start_known(self, name: str, x: Array, sizes: Sequence[int]) -> Handle[Array]:
-        """See Communicator.start_known()."""
+        """Start a collective whose calls are known to match: see Communicator.start_known()."""
         call = Call(name, self.size, x, sizes=None if name == "allgather" else sizes)
         rows = list(sizes) if name == "allgather" else [len(x)] * self.size
         self.entered, self.waiting, self.watch.latest = self.entered + 1, call, call
