@@ -111,7 +111,7 @@ def on_ranks(n):
 def begin_part(threads, waits):
     """In a part's process: what it may have of the processors."""
     if not waits:
-        os.nice(10)
+        os.nice(5 if threads else 10)                # on one core: the others have two
     if threads and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})      # the first core that there is
 
