@@ -105,7 +105,8 @@ class Part:
 
 def on_ranks(n):
     """The suite on real ranks begins."""
-    return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), *PYTEST[1:], "tests/dparallel"])
+    return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), *PYTEST[1:], "tests/dparallel"],
+                OMPI_MCA_mpi_yield_when_idle="1")        # other parts run on these cores
 
 
 def begin_part(threads, waits):
