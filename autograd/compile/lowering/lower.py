@@ -15,7 +15,6 @@ from ...core.tensor import Tensor
 from ...kernels import scatter
 from ...optim.step_plan import StepPlan
 from ..native import unsupported
-from ..programs.python_call import PythonCall, laid_as
 from ..recording import gradients
 from ..recording.calls import Call, Constant, Value, root_of, update
 from ..recording.effects import assign_parts
@@ -25,6 +24,7 @@ from .ir import Op, Ref, Storage
 from .meanings import ALIASES, RULES, Meanings
 from .operands import NoMeaning, as_value, flat
 from .primitives import PRIMITIVES
+from .python_call import PythonCall, laid_as
 
 MARKS = ("begin_pass", "end_of_pass", "start_counter")       # of a pass, for the counters of DataParallel
 

@@ -12,10 +12,10 @@ from ...base.types import Array
 from ...kernels import products, scatter, segments, take_along
 from ...kernels.matmul import matmul
 from ...kernels.where import masked
-from ..programs.python_call import PythonCall
 from ..recording.calls import Call, Value, cast, fill, pick, update
 from .ir import ELEMENTWISE, REDUCTIONS, Ref
 from .operands import NoMeaning, Operands, as_value, c_strides, moved
+from .python_call import PythonCall
 
 ALIASES = {"true_divide": "divide", "conjugate": "copy", "positive": "copy", "fabs": "absolute"}
 IDENTITY = {"add": 0, "multiply": 1, "maximum": -math.inf, "minimum": math.inf, "logical_and": True, "logical_or": False}

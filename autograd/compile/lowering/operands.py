@@ -9,9 +9,9 @@ import numpy as np
 
 from ...base.types import Array
 from ...core.tensor import Tensor
-from ..programs.python_call import PythonCall
 from ..recording.calls import Constant, Value, root_of
 from .ir import Op, Primitive, Ref, Storage
+from .python_call import PythonCall
 
 NUMBERS = (bool, int, float, np.generic)
 

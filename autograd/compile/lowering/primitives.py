@@ -1,6 +1,6 @@
 """Primitives: kernels by oneDNN or by compiled loops, which a native program calls as they do, without Python.
 
-A kernel that takes the arrays of the recorded step is one call there (inline.library_call). These functions say what it
+A kernel that takes the arrays of the recorded step is one call there (recording/inline.py). These functions say what it
 makes of them: memory in the order that the library requires, and calls of C functions by address.
 """
 

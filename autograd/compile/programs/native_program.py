@@ -17,10 +17,10 @@ from ...spans.spans import OPERATION, PASS, begin, end, number_of, profilers, re
 from ..errors import TraceError
 from ..lowering.ir import Ref, Storage
 from ..lowering.lower import Lowering
+from ..lowering.python_call import PythonCall, laid_as, view_of
 from ..native import Native
 from ..recording.calls import Value, root_of
 from ..recording.tracer import Tracer
-from .python_call import PythonCall, laid_as, view_of
 
 
 class NativeProgram:

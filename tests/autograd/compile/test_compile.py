@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from both import function
 
 import autograd as ag
 import autograd.nn.functional as F
@@ -302,16 +303,12 @@ def test_double_backward_and_retained_graphs():
         ag.grad(noisy(x).sum(), x, create_graph=True)
 
 
-class Square(ag.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
+def double_product(ctx, g):
+    x, = ctx.saved_tensors
+    return 2 * x * g
 
-    @staticmethod
-    def backward(ctx, g):
-        x, = ctx.saved_tensors
-        return 2 * x * g
+
+Square = function(ag, lambda ctx, x: ctx.save_for_backward(x) or x * x, double_product)
 
 
 def penalty(net, x, y):

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...base.types import Array
 from ...core.tensor import Tensor
-from ..lowering.ir import Ref
 from ..recording.calls import Call, Constant, Value, laid_alike
+from .ir import Ref
 
 if TYPE_CHECKING:
-    from .native_program import NativeProgram
+    from ..programs.native_program import NativeProgram
 
 
 class PythonCall:
