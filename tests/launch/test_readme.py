@@ -43,7 +43,7 @@ def test_commands_print_what_the_page_shows(command, tmp_path):
     assert without_numbers(done.stdout) == without_numbers(SHOWN[command])
     if "train.py" in command:
         there, here = (re.findall(r"loss ([\d.]+)", text) for text in (done.stdout, SHOWN[command]))
-        assert sorted(map(float, there)) == pytest.approx(sorted(map(float, here)), abs=0.003)
+        assert sorted(map(float, there)) == pytest.approx(sorted(map(float, here)), rel=0.05)
 
 
 def test_the_page_is_short():
