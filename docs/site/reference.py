@@ -24,6 +24,7 @@ import types
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from textwrap import dedent, indent
 from typing import Any
 
 from written import Written, plain
@@ -230,9 +231,23 @@ class Reference:
             path = path / "__init__.py" if module in packages else path.with_suffix(".py")
             path.parent.mkdir(parents=True, exist_ok=True)
             text = "\n\n".join(texts.get(module, []))
-            text = HEAD + self.imports(module, text) + text
+            text = fitted(HEAD + self.imports(module, text) + text)
             ast.parse(text)
             path.write_text(text)
+
+
+def fitted(text: str) -> str:
+    """A module's text, with the statements of examples in lines of at most 80 columns: ruff breaks longer ones."""
+    statements = re.findall(r"^ *>>> .*(?:\n *\.\.\. .*)*", text, flags=re.M)
+    wide = [one for one in statements if max(len(line.strip()) for line in one.splitlines()) > 80]
+    source = "".join(f'def f():\n    """\n{indent(dedent(one), "    ")}\n    """\n' for one in wide)
+    settings = ["--config", "format.docstring-code-format=true", "--config", "format.docstring-code-line-length=76"]
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", *settings, "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=True) if wide else None
+    found = re.findall(r'    """\n(.*?)\n    """', done.stdout, flags=re.S) if done else []
+    for old, new in zip(wide, found, strict=True):
+        text = text.replace(old, indent(dedent(new), re.match(" *", old)[0]), 1)
+    return text
 
 
 @cache
