@@ -72,8 +72,9 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.skip(reason="needs MPI ranks"))
 
 
-def pytest_collection_finish(session):
-    """What collecting made stays: neither gc.collect() nor a forked worker, by counting references, need touch it again."""
+@pytest.fixture(autouse=True, scope="module")
+def frozen():
+    """What is in memory before a file's tests stays: neither gc.collect() nor a forked worker, by counting references, need touch it."""
     gc.collect()
     gc.freeze()
 
