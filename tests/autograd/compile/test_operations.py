@@ -6,7 +6,6 @@ An operation in the list whose step needs calls of Python fails. The list may on
 """
 
 import itertools
-import random
 import sys
 import warnings
 from pathlib import Path
@@ -42,8 +41,7 @@ def operations(dtype):
         if (op.name in opinfo.UNKNOWN_VALUES or any(d in op.name for d in opinfo.DRAWN) or dtype not in op.dtypes
                 or not op.supports_autograd or form is None or form[2] is None):
             continue
-        random.seed(0)
-        torch.manual_seed(0)
+        opinfo.seed(0)
         try:
             for sample in itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=True), 1):
                 args, kwargs = opinfo.ours((sample.input, *sample.args)), opinfo.ours(sample.kwargs)
