@@ -28,22 +28,27 @@ TIME_LIMIT = 300                     # seconds for one test: a hang ends pytest 
 
 WORLDS = [World("mpi", launched_size())] if UNDER_MPI else [World(kind, size) for kind in ("devices", "threads")
                                                             for size in (1, 2, 3, 5)]
+OF_FIVE = {"comm", "functions", "reduction"}      # folders whose algorithms depend on the size; elsewhere 3 ranks show what 5 do
 
 
 def pytest_generate_tests(metafunc):
+    worlds = [w for w in WORLDS if w.size < 5 or UNDER_MPI or metafunc.definition.path.parent.name in OF_FIVE]
+    ranks = [w for w in worlds if w.kind != "devices"]
     if "comm" in metafunc.fixturenames and not any(map(metafunc.definition.get_closest_marker, ("mpi", "ranks"))):
         devices, threads = map(metafunc.definition.get_closest_marker, ("devices", "threads"))
-        worlds = [World("threads", *threads.args)] if threads else [w for w in WORLDS if devices or w.kind != "devices"]
-        metafunc.parametrize("comm", worlds, ids=str)
+        metafunc.parametrize("comm", [World("threads", *threads.args)] if threads else worlds if devices else ranks, ids=str)
+    for name, chosen in (("on_all_kinds", worlds), ("on_ranks", ranks)):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, chosen, ids=str, indirect=True)
 
 
-@pytest.fixture(params=WORLDS, ids=str)
+@pytest.fixture
 def on_all_kinds(request):
     """on_all_kinds(check) calls check(comm) once with local devices, on every rank as threads, or on this MPI rank."""
     return lambda check: request.param.run(check, timeout=100)
 
 
-@pytest.fixture(params=[world for world in WORLDS if world.kind != "devices"], ids=str)
+@pytest.fixture
 def on_ranks(request):
     """on_all_kinds without local devices: one rank per process (or thread)."""
     return lambda check: request.param.run(check, timeout=100)
