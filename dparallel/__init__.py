@@ -10,7 +10,7 @@ from .autograd import __version__ as __version__  # first of all: it says whose 
 # isort: split
 from autograd.base.docstrings import attach_to_modules as _attach_to_modules
 
-from . import distributed, hooks, metrics
+from . import hooks
 from .comm import (
     CollectiveError,
     Communicator,
@@ -28,10 +28,6 @@ from .comm import (
     world,
 )
 from .consistency.verification import assert_same_everywhere, verify
-from .data.batches import GlobalBatchSampler
-from .data.samplers import DistributedSampler
-from .distributed import DistributedDataParallel
-from .evaluation.evaluate import evaluate
 from .functions import (
     AllGather,
     AllReduce,
@@ -62,7 +58,6 @@ from .model.join import Join, Joinable, JoinHook
 from .model.lr_scaling import linear_scaling
 from .model.skipping import Step
 from .model.sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
-from .observe.logs import Logger
 from .pytree.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .pytree.objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
 from .pytree.scatter_gather import broadcast, gather, scatter, scatter_kwargs
@@ -71,37 +66,44 @@ from .replicas.local import data_parallel
 from .replicas.parallel_apply import parallel_apply
 from .replicas.replicate import replicate
 from .sharding import ZeroRedundancyOptimizer
-from .testing import check_adjoint
 
 if TYPE_CHECKING:
-    from . import checkpoint
+    from . import checkpoint, distributed, metrics
     from .checkpoint import load_all, save_all
     from .comm.main_rank import main_process, on_main_process, print_once, rank_zero_only
+    from .data.batches import GlobalBatchSampler
+    from .data.samplers import DistributedSampler
+    from .distributed import DistributedDataParallel
+    from .evaluation.evaluate import evaluate
     from .evaluation.gathering import gather_for_metrics
     from .integrations.estimators import NeuralNetClassifier, NeuralNetRegressor
     from .integrations.notebook import notebook_launcher
     from .integrations.trials import DistributedTrial
+    from .observe.logs import Logger
     from .observe.prediction.predict import predict
     from .observe.timeline import timeline
     from .survival import survive
+    from .testing import check_adjoint
 
 _attach_to_modules(*(f"{__name__}.{room}" for room in (              # rooms that are imported by now
-    "comm", "consistency", "data", "distributed", "evaluation", "functions", "hooks", "model", "observe", "pytree",
-    "reduction", "replicas", "sharding", "testing")))
+    "comm", "consistency", "functions", "hooks", "model", "pytree", "reduction", "replicas", "sharding")))
 LAZY = {
-    "DistributedTrial": ".integrations.trials", "NeuralNetClassifier": ".integrations.estimators",
-    "NeuralNetRegressor": ".integrations.estimators", "gather_for_metrics": ".evaluation.gathering",
-    "load_all": ".checkpoint",
-    "main_process": ".comm.main_rank", "notebook_launcher": ".integrations.notebook", "on_main_process": ".comm.main_rank",
-    "predict": ".prediction", "print_once": ".comm.main_rank", "rank_zero_only": ".comm.main_rank",
-    "save_all": ".checkpoint", "survive": ".survival", "timeline": ".observe.timeline",
+    "DistributedDataParallel": ".distributed", "DistributedSampler": ".data.samplers",
+    "DistributedTrial": ".integrations.trials", "GlobalBatchSampler": ".data.batches", "Logger": ".observe.logs",
+    "NeuralNetClassifier": ".integrations.estimators", "NeuralNetRegressor": ".integrations.estimators",
+    "check_adjoint": ".testing", "evaluate": ".evaluation.evaluate",
+    "gather_for_metrics": ".evaluation.gathering", "load_all": ".checkpoint", "main_process": ".comm.main_rank",
+    "notebook_launcher": ".integrations.notebook", "on_main_process": ".comm.main_rank", "predict": ".prediction",
+    "print_once": ".comm.main_rank", "rank_zero_only": ".comm.main_rank", "save_all": ".checkpoint",
+    "survive": ".survival", "timeline": ".observe.timeline",
 }
+MODULES = {"checkpoint", "data", "distributed", "evaluation", "metrics", "observe", "prediction", "survival", "testing"}
 
 
 if not TYPE_CHECKING:                                # for checkers a name that is not above is an error
     def __getattr__(name: str) -> Any:
         """Import names that plain training does not need when they are first used."""
-        if f".{name}" in LAZY.values():              # dparallel.checkpoint, dparallel.prediction
+        if name in MODULES:
             return import_module(f".{name}", __name__)
         if name in LAZY:
             return getattr(import_module(LAZY[name], __name__), name)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import shutil
 import stat
-import tempfile
 import time
+from importlib import import_module
 from typing import Any
 
 fcntl: Any
@@ -94,12 +93,12 @@ def new_file(path: str) -> int:
 
 def in_memory() -> str:
     """The folder of the host's shared memory, for files that outlive a process; the temporary folder if there is none."""
-    return SHARED if os.access(SHARED, os.W_OK | os.X_OK) else tempfile.gettempdir()
+    return SHARED if os.access(SHARED, os.W_OK | os.X_OK) else import_module("tempfile").gettempdir()
 
 
 def token() -> str:
     """A random word of 128 bits."""
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 class Held:
@@ -194,7 +193,7 @@ def user_folder(of_host: bool = False) -> str:
     user = os.geteuid() if hasattr(os, "geteuid") else 0
     places = [os.path.join(cache, "dparallel")] if os.path.isabs(cache) else []
     problems = []
-    places.insert(0 if of_host else len(places), os.path.join(tempfile.gettempdir(), f"dparallel-{user}"))
+    places.insert(0 if of_host else len(places), os.path.join(import_module("tempfile").gettempdir(), f"dparallel-{user}"))
     for path in places:
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)

@@ -48,7 +48,8 @@ REST = without(FILES, JOBS, YOUNG, LOCAL, COMMANDS, DPARALLEL, FIRST_ROOMS)
 QUICK_HALF = inside(marked("quick"), "dparallel", "autograd/core", "autograd/nn")                           # as long as the other
 TWO_RANKS = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
-BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
+SETTINGS = {"PYTHONDONTWRITEBYTECODE": "",               # the tests' byte code, too, is read by what comes later, instead of made again (6 s)
+            "OPENBLAS_THREAD_TIMEOUT": "4"}              # its threads sleep when idle: they would spin for 0.1 s, in each process that starts
 
 SILENCE = 8                                              # seconds
 NO_TORCH = re.compile(r"No module named 'torch'|PyTorch, the yardstick|compares with PyTorch")       # reasons to skip
@@ -61,7 +62,7 @@ class Part:
     def __init__(self, title, command, threads=False, waits=False, **changes):
         self.title, self.start, self.code, self.cpu = title, time.monotonic(), None, 0.0
         self.output = tempfile.NamedTemporaryFile("w+")      # noqa: SIM115
-        self.process = subprocess.Popen(list(map(str, command)), stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **BYTE_CODE, **changes},
+        self.process = subprocess.Popen(list(map(str, command)), stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **SETTINGS, **changes},
                                         preexec_fn=lambda: begin_part(threads, waits))
 
     def poll(self):

@@ -5,7 +5,7 @@ Importing this module does not start MPI; world() does, under an MPI launcher.
 
 from __future__ import annotations
 
-import multiprocessing
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -106,7 +106,8 @@ def _joined() -> Communicator:
     started = launcher()
     if started is None:
         return Devices(1)
-    process = multiprocessing.current_process().name
+    workers = sys.modules.get("multiprocessing")     # a worker process has imported it
+    process = "" if workers is None else workers.current_process().name
     if process.startswith("DataLoader worker"):
         raise RuntimeError(f"world() in {process}, a process that is not a rank. Call it in the main part of the script, "
                            "under `if __name__ == \"__main__\":`, and pass the dataset what it needs, such as world().rank, "

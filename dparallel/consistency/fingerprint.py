@@ -8,21 +8,24 @@ from __future__ import annotations
 import dataclasses
 import enum
 import hashlib
-import pathlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from autograd.nn import Module
 from autograd.optim import Optimizer
-from autograd.utils.data import BatchSampler, DataLoader, DistributedSampler, Sampler
 
 from ..autograd import Generator, Tensor, get_rng_state
 
+if TYPE_CHECKING:
+    from autograd.utils.data import DataLoader, Sampler
+
 Array = np.ndarray[Any, Any]
 
-SCALARS = (type(None), bool, int, float, complex, str, bytes, range, slice, type, np.dtype, enum.Enum, pathlib.PurePath)
+SCALARS = (type(None), bool, int, float, complex, str, bytes, range, slice, type, np.dtype, enum.Enum, os.PathLike)
 ARRAY_LENGTH = 16                            # a list of this many numbers or more is one entry
 TEXT_LENGTH = 80                           # a longer value is not shown in messages
 
@@ -88,8 +91,6 @@ def _entries(obj: Any, path: str, rank: int, structure: bool) -> Iterator[Entry]
         yield from _module_entries(obj, path, structure)
     elif isinstance(obj, Optimizer):
         yield from _optimizer_entries(obj, path, rank, structure)
-    elif isinstance(obj, (Sampler, DataLoader)):
-        yield from _order_entries(obj, path, rank)
     elif isinstance(obj, Generator):
         yield from _entries(obj.get_state(), path, rank, structure)
     elif isinstance(obj, np.random.Generator):
@@ -101,6 +102,8 @@ def _entries(obj: Any, path: str, rank: int, structure: bool) -> Iterator[Entry]
             yield from _entries(value, name, rank, structure)
     elif isinstance(obj, (set, frozenset)):
         yield _text_entry(path, type(obj).__name__, repr(sorted(obj, key=repr)))
+    elif isinstance(obj, ((data := _data()).Sampler, data.DataLoader)):
+        yield from _order_entries(obj, path, rank)
     elif dataclasses.is_dataclass(obj):
         for field in dataclasses.fields(obj):
             yield from _entries(getattr(obj, field.name), f"{path}.{field.name}".lstrip("."), rank, structure)
@@ -161,23 +164,29 @@ def _optimizer_entries(optimizer: Optimizer, path: str, rank: int, structure: bo
         yield from _entries(optimizer.state_dict()["state"], f"{path}.state".lstrip("."), rank, structure)
 
 
+def _data() -> Any:
+    """The module of loaders and samplers: 7 ms, which comparing models does not need."""
+    return import_module("autograd.utils.data")
+
+
 def _order_entries(obj: Sampler[Any] | DataLoader[Any], path: str, rank: int) -> Iterator[Entry]:
     """The entries of everything on which the order of a sampler or loader depends. Nothing is drawn from it."""
+    data = _data()
     yield _text_entry(path, type(obj).__name__, "")
-    if isinstance(obj, DataLoader):
+    if isinstance(obj, data.DataLoader):
         settings: dict[str, Any] = {"batch_size": obj.batch_size, "drop_last": obj.drop_last}
         sampler = obj.batch_sampler if obj.batch_sampler is not None else obj.sampler
         if sampler is not None:
             settings["sampler"] = sampler
     else:
         settings = {name.lstrip("_"): value for name, value in vars(obj).items()}
-        if settings.get("generator", 0) is None and not isinstance(obj, (BatchSampler, DistributedSampler)):
+        if settings.get("generator", 0) is None and not isinstance(obj, (data.BatchSampler, data.DistributedSampler)):
             settings["generator"] = get_rng_state()      # its order comes from the default generator
     for name, value in settings.items():
         here = f"{path}.{name}".lstrip(".")
         if name in ("dataset", "data_source"):
             yield _text_entry(here, "dataset", f"of {len(value)} items")
-        elif name == "rank" and isinstance(obj, DistributedSampler):
+        elif name == "rank" and isinstance(obj, data.DistributedSampler):
             text = "that of the process" if value == rank else f"{value}, where the process is {rank}"
             yield _text_entry(here, "rank", text)
         else:

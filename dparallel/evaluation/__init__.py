@@ -2,3 +2,10 @@
 
 May import: autograd, comm, data, hooks, model, pytree. Read first: evaluate.py.
 """
+
+from autograd.base.docstrings import attach_to_modules
+
+from . import classification, evaluate, gathering, metrics
+
+attach_to_modules("dparallel.evaluation")
+__all__ = ["classification", "evaluate", "gathering", "metrics"]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd.base.docstrings import attach_to_modules
 from autograd.core.tensor import result
 from autograd.utils.data import DataLoader, DistributedSampler
 
@@ -55,6 +54,3 @@ def repeated_rows(loader: DataLoader[Any]) -> int:
         return 0                                     # they were in the batch that is left out
     last = sampler.rank + (sampler.num_samples - 1) * sampler.num_replicas
     return int(last >= len(sampler.dataset))
-
-
-attach_to_modules("dparallel.evaluation")

@@ -6,8 +6,8 @@ approximates the mean of M: one step of power iteration. Q is kept, and each ran
 
 from __future__ import annotations
 
-import logging
 import zlib
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from .error_feedback import Residuals, in_single_precision
 from .plain import start_mean
 
 Array = np.ndarray[Any, Any]
-log: logging.Logger = logging.getLogger(__name__)
 
 
 class PowerSGDState:
@@ -61,6 +60,7 @@ class PowerSGDState:
         self.total_numel_before_compression += before
         self.total_numel_after_compression += after
         if bucket.is_last() and self.iter % self.compression_stats_logging_frequency == 0:
+            log = import_module("logging").getLogger(__name__)         # 2 ms
             log.info("PowerSGD step %d: %.1f times less, %d elements before and %d after compression", self.iter,
                      *self.compression_stats())
 

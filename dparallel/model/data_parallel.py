@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic
 from autograd.core.modes import GRAD, modes
 from autograd.core.primitive import side_effect
 from autograd.nn import Module
-from autograd.observe.profiler import MemoryPrediction
 
 from ..autograd import Tensor
 from ..comm import Communicator, Devices, communicator
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from typing import ParamSpec, Protocol, overload
 
     from typing_extensions import Self, TypeVar
+
+    from autograd.observe.profiler import MemoryPrediction
 
     Wrapped = TypeVar("Wrapped", bound=Module)
     Wrapped_co = TypeVar("Wrapped_co", covariant=True, default=Module)       # DataParallel alone is DataParallel[Module]

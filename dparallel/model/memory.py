@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autograd.base.environment import environment
-from autograd.observe.profiler import MemoryPrediction, memory_summary, predict_memory
 
 from .config import Config
 from .gradient_sum import GradientSum
+
+if TYPE_CHECKING:
+    from autograd.observe.profiler import MemoryPrediction
 
 
 class MemoryUse:
@@ -24,7 +27,7 @@ class MemoryUse:
     def summary(self, abbreviated: bool) -> str:
         """The body of DataParallel.memory_summary()."""
         where = f"Rank {self.config.ranks.rank} of {self.config.ranks.size}"
-        return f"{where}; {environment.ranks_here} on this host.\n{memory_summary(abbreviated=abbreviated)}"
+        return f"{where}; {environment.ranks_here} on this host.\n{_profiler().memory_summary(abbreviated=abbreviated)}"
 
     def predict(self, batch: Any, loss_fn: Callable[..., Any] | None, optimizer: Any, *, batch_size: int,
                 sizes: tuple[int, int] | None, train: bool, ranks_per_host: int | None) -> MemoryPrediction:
@@ -44,8 +47,15 @@ class MemoryUse:
             shared = sum(buffer.nbytes for buffer in buffers if is_mapped(buffer))
             held = {"gradients": 0, "gradient buckets": sum(buffer.nbytes for buffer in buffers),
                     "shared memory": shared * (size - 1) // size}      # a rank writes its part of all
-        return predict_memory(config.module, batch, loss_fn, optimizer, batch_size=batch_size, sizes=sizes, train=train,
-                              ranks_per_host=ranks, held=held)
+        predicted: MemoryPrediction = _profiler().predict_memory(
+            config.module, batch, loss_fn, optimizer, batch_size=batch_size, sizes=sizes, train=train, ranks_per_host=ranks,
+            held=held)
+        return predicted
+
+
+def _profiler() -> Any:
+    """autograd's profiler: 6 ms, which a model without predictions does not need."""
+    return import_module("autograd.observe.profiler")
 
 
 def is_mapped(array: Any) -> bool:

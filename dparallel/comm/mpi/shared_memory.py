@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import tempfile
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .mpi_types import Intracomm
@@ -67,7 +67,8 @@ def _create() -> tuple[int, str]:
         file = os.memfd_create("dparallel")
         os.fchmod(file, 0o600)
         return file, f"/proc/{os.getpid()}/fd/{file}"
-    return tempfile.mkstemp(prefix="dparallel-")
+    file, path = import_module("tempfile").mkstemp(prefix="dparallel-")
+    return file, path
 
 
 def opened(path: str) -> int:

@@ -7,18 +7,16 @@ import functools
 import linecache
 import os
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, cast
 
-ROOT = Path(os.path.abspath(__file__)).parents[3]           # the folder of the packages
-OWN = tuple(str(ROOT / name) + os.sep for name in ("autograd", "dparallel", "launch"))
+ROOT = os.path.abspath(__file__).rsplit(os.sep, 4)[0]       # the folder of the packages
+OWN = tuple(ROOT + os.sep + name + os.sep for name in ("autograd", "dparallel", "launch"))
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+STANDARD = os.path.dirname(os.__file__) + os.sep
 LONGEST = 160                        # characters of a source line that are shown
 
 
@@ -40,7 +38,7 @@ def _foreign(file: str) -> int:
     """0 for a user's file, 1 for an installed library's or Python's, 2 for one of these packages'."""
     if file.startswith(OWN):
         return 2
-    library = file.startswith(("<frozen", *STANDARD)) or any(name in file for name in INSTALLED)
+    library = file.startswith(("<frozen", STANDARD)) or any(name in file for name in INSTALLED)
     return 1 if library else 0
 
 

@@ -23,7 +23,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from ..environment import environment, leave_mark, write_whole
@@ -44,7 +43,7 @@ HARMLESS = ("MainThread", "dparallel watchdog", "dparallel grace", "tqdm_monitor
 SETTLED = 5.0                        # seconds for a message in flight, before its wait counts as hopeless
 PUBLISH_EVERY = 0.95                 # seconds between two reports of a rank's progress: each second
 LONG = 2.0                           # seconds of waiting from which hosts exchange states
-FOLDER = str(Path(os.path.abspath(__file__)).parents[1]) + os.sep       # dparallel/comm, where threads wait
+FOLDER = os.path.abspath(__file__).rsplit(os.sep, 2)[0] + os.sep       # dparallel/comm, where threads wait
 MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?")
 
 

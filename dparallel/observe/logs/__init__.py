@@ -3,6 +3,9 @@
 Read first: logger.py.
 """
 
+from autograd.base.docstrings import attach_to_modules
+
 from .logger import Logger
 
+attach_to_modules("dparallel.observe")
 __all__ = ["Logger"]

@@ -78,6 +78,41 @@ print(*[name for name in sys.modules if name.startswith({RARE})])"""
     assert run(code) == []
 
 
+UNUSED = ("argparse", "autograd.observe", "autograd.utils", "dparallel.data", "dparallel.distributed", "dparallel.evaluation", "dparallel.observe",
+          "dparallel.testing", "dprun.cli", "html", "logging", "multiprocessing", "pathlib", "subprocess", "tempfile", "mpi4py")
+
+
+def test_training_with_dparallel_imports_what_it_uses():
+    """The names that a script without them does not pay for; each rank and each worker process imports the package."""
+    code = f"""
+import sys, autograd as ag
+from autograd import nn, optim
+from dparallel import DataParallel, world
+model = DataParallel(nn.Linear(2, 1), comm=world())
+o = optim.SGD(model.parameters(), lr=0.1)
+model(ag.ones(3, 2)).sum().backward()
+o.step()
+print(*[name for name in {UNUSED} if name in sys.modules])"""
+    assert run(code) == []
+
+
+@pytest.mark.parametrize("first", ["dparallel.DataParallel", "dparallel.distributed.get_rank", "dparallel.evaluation.metrics",
+                                   "dparallel.data.samplers", "dparallel.observe", "dparallel.testing.adjoint", "dparallel.metrics.Mean"])
+def test_names_of_dparallel_do_not_depend_on_what_was_used_first(first):
+    """All are there, with docstrings; names of modules stay modules."""
+    code = f"""
+import types
+import dparallel
+{first}
+from dparallel import *
+import dparallel.distributed as dist
+assert dist is distributed and dparallel.evaluate is evaluate and isinstance(dparallel.evaluation.evaluate, types.ModuleType)
+assert set(dparallel.__all__) <= set(dir(dparallel))
+print(*[name for name in dparallel.__all__ if not getattr(dparallel, name).__doc__])
+print(*[name for name, found in vars(dist).items() if callable(found) and name in dist.__all__ and not found.__doc__])"""
+    assert run(code) == []
+
+
 def test_a_replaced_method_stays():
     """Somebody replaces a method before its family is imported."""
     assert run("""
