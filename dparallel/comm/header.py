@@ -1,8 +1,9 @@
 """Call: one rank's arguments of a collective, and the rules by which the calls of all ranks must match.
 
-Before a checked collective all ranks see each other's Call (over MPI: one allgather of 128 bytes) and apply the same RULES
-to the same calls. So a mistake on one rank raises the same CollectiveError on every rank and never hangs. For this a rank
-must not raise earlier: its Call holds what is wrong with its own input.
+Before a checked collective all ranks see each other's Call and apply the same RULES to the same calls. (Over MPI a Call is
+a header of 128 bytes, in shared memory on one host, else sent by an allgather.) So a mistake on one rank raises the same
+CollectiveError on every rank and never hangs. For this a rank must not raise earlier: its Call holds what is wrong with its
+own input.
 """
 
 from __future__ import annotations

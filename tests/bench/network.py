@@ -1,7 +1,9 @@
-"""Gradient sums against a bare MPI Allreduce, and what a synchronised step costs: a JSON line.
+"""Allreduces and gradient sums against a bare MPI Allreduce, and what a synchronised step costs: a JSON line.
 
-    dprun -n 2 --threads 1 tests/bench/network.py [--seconds 1]
+    dprun -n 2 --threads 1 tests/bench/network.py [--seconds 1] [--allreduce]
 
+Allreduce: one array through Communicator.allreduce(), whose calls are compared, and through AllReduce, against MPI's Allreduce
+into an array that exists, and into a new one, which ours return. Medians and quartiles; the results are compared.
 Bandwidth: all buckets of a model as DataParallel starts and collects them, against one blocking Allreduce of the same bytes,
 in place. Latency: a whole step of the smallest model (forward and backward) wrapped in DataParallel, less the same step of
 the bare module, less a bare Allreduce of its gradients. The contestants take turns, so that noise meets both.
@@ -20,11 +22,13 @@ from models import MODELS, seeded
 from mpi4py import MPI
 
 import autograd
-from dparallel import DataParallel, world
+from dparallel import AllReduce, DataParallel, world
+
+ALLREDUCED = (1 << 10, 1 << 16, 8 << 20)     # bytes
 
 
-def alternating(comm: Any, actions: Sequence[Callable[[], Any]], seconds: float, percent: float) -> list[float]:
-    """Seconds of each action (this percentile) over rounds in which every one has its turn, on the slowest rank."""
+def alternating(comm: Any, actions: Sequence[Callable[[], Any]], seconds: float, percent: Any) -> list[Any]:
+    """Seconds of each action (this percentile, or these) over rounds in which every one has its turn, on the slowest rank."""
     times: list[list[float]] = [[] for _ in actions]
     for action in actions:
         action()
@@ -80,6 +84,27 @@ def bandwidth(comm: Any, case: str, seconds: float, percent: float) -> dict[str,
             "share": bare / own}
 
 
+def allreduce(comm: Any, nbytes: int, seconds: float, percent: float) -> dict[str, Any]:
+    """Of one array."""
+    x = np.random.default_rng(comm.rank).standard_normal(nbytes // 4, np.float32)
+    tensor, out = autograd.tensor(x), np.empty_like(x)
+
+    def bare(out: Any) -> Any:
+        comm.Allreduce([x, MPI.FLOAT], [out, MPI.FLOAT])
+        return out
+
+    def function() -> Any:
+        with autograd.no_grad():
+            return AllReduce.apply(tensor, comm=world())
+
+    actions = {"ours": lambda: world().allreduce([x])[0], "function": function, "bare": lambda: bare(out),
+               "bare_new": lambda: bare(np.empty_like(x))}
+    for action in actions.values():
+        np.testing.assert_allclose(np.asarray(action()), bare(out), rtol=1e-6)
+    found = alternating(comm, [*actions.values()], seconds, (25.0, percent, 75.0))
+    return {"bytes": nbytes, **{name: [1e6 * line[k] for line in found] for k, name in enumerate(actions)}}
+
+
 def latency(comm: Any, case: str, seconds: float, percent: float) -> dict[str, Any]:
     """Of a model's smallest step."""
     bare, model, step = wrapped(case, comm.rank, comm.size)
@@ -104,11 +129,14 @@ def exchange(comm: Any, model: DataParallel, step: Callable[[Any], Any], percent
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--allreduce", action="store_true", help="nothing but allreduces")
     parser.add_argument("--fastest", action="store_true", help="of the fastest tenth, for a busy machine")
     options = parser.parse_args()
     comm, percent = MPI.COMM_WORLD, 5.0 if options.fastest else 50.0
-    found = {"ranks": comm.size, "bandwidth": [bandwidth(comm, case, options.seconds, percent) for case in MODELS],
-             "latency": latency(comm, next(iter(MODELS)), 2 * options.seconds, percent)}
+    found: dict[str, Any] = {"ranks": comm.size, "allreduce_us": [allreduce(comm, n, options.seconds, percent) for n in ALLREDUCED]}
+    if not options.allreduce:
+        found |= {"bandwidth": [bandwidth(comm, case, options.seconds, percent) for case in MODELS],
+                  "latency": latency(comm, next(iter(MODELS)), 2 * options.seconds, percent)}
     if comm.rank == 0:
         print(json.dumps(found), flush=True)
 

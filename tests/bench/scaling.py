@@ -41,7 +41,7 @@ def network(seconds: float, rounds: int, busy: bool) -> dict[str, Any]:
     found = [launched([str(HERE / "network.py"), "--seconds", str(seconds), *["--fastest"] * busy], 2) for _ in range(rounds)]
     middle = rounds // 2
     cases = range(len(found[0]["bandwidth"]))
-    return {"bandwidth": [sorted((f["bandwidth"][i] for f in found), key=lambda b: b["share"])[middle] for i in cases],
+    return {"allreduce_us": found[middle]["allreduce_us"], "bandwidth": [sorted((f["bandwidth"][i] for f in found), key=lambda b: b["share"])[middle] for i in cases],
             "latency": sorted((f["latency"] for f in found), key=lambda r: r["beyond_us"])[middle]}
 
 
@@ -51,6 +51,10 @@ def network_text(found: dict[str, Any]) -> str:
     for b in found["bandwidth"]:
         lines.append(f"| {b['case']} | {b['bytes']:,} | {b['buckets']} | {b['ours_us']:.0f} | {b['bare_us']:.0f} | {b['share']:.2f}"
                      f"{' *' * (b['share'] < SHARE)} |")
+    lines += ["", "| allreduce of | checked, us | `AllReduce`, us | bare, us | bare, new result, us |", "|---|---:|---:|---:|---:|"]
+    for a in found["allreduce_us"]:
+        lines.append(f"| {a['bytes']:,} bytes | " + " | ".join(f"{a[k][1]:.1f} ({a[k][0]:.1f} to {a[k][2]:.1f})"
+                                                            for k in ("ours", "function", "bare", "bare_new")) + " |")
     r = found["latency"]
     lines += ["", f"A step (forward and backward) of {r['case']} takes {r['bare_us']:.0f} us without DataParallel and {r['wrapped_us']:.0f} us "
               f"with it. A bare Allreduce of its gradients takes {r['allreduce_us']:.0f} us, so the overhead is {r['beyond_us']:.0f} us"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import atexit
 import functools
 import itertools
-import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import mpi4py
 import numpy as np
@@ -28,34 +27,25 @@ from ..base import Array, Communicator, Handle, vectors_of
 from ..groups import Freed
 from ..handle import obligations, outlive_python
 from ..header import (
-    BACKWARD_OF_AT,
     DTYPES,
-    FROM_ROOT,
-    HEADER,
     REDUCTIONS,
     SCANS,
-    VALUE_AT,
-    VALUED,
     Call,
-    CollectiveError,
-    collective_error,
     even_split,
-    first_with_rows,
-    mismatch,
 )
 from ..lost import Abandoned, RankLost
 from ..persistent import PersistentSum
 from ..reference import is_half, neutral
 from ..waiting import Flight, blocked
-from ..watchdog.call_site import at_site, user_site
-from ..watchdog.history import History, first_divergence
 from ..watchdog.stall import Watch, members_of, watch
 from . import chunks as rounds
 from . import tuning
+from .comparison import CallSummary, Comparison
 from .handle import MpiHandle
 from .messages import KINDS, MpiMessages, raise_if_lost
 from .mpi_types import Intracomm, Op, Request
 from .operations import reducible
+from .shared_calls import SUPPORTED
 from .shared_memory import shared_file, shared_parts
 from .shared_sum import SharedSums
 from .surviving import surviving
@@ -69,17 +59,7 @@ PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
 NUMBERS = itertools.count()          # of communicators whose rank 0 this process is
 
 
-class CallSummary(NamedTuple):
-    """What all ranks know of a collective after they have compared their calls."""
-
-    calls: list[Call]
-    rows: list[int]                  # of each rank's array; 0-d counts as one
-    shape: tuple[int, ...]           # of the root's array, or the first one with rows
-    dtype: Any
-    width: int                       # elements in a row
-
-
-class MpiComm(MpiMessages, Communicator):
+class MpiComm(Comparison, MpiMessages, Communicator):
     """One rank of an MPI communicator (default: COMM_WORLD), duplicated so that our messages never match the user's.
     Collective.
 
@@ -110,25 +90,20 @@ class MpiComm(MpiMessages, Communicator):
         self.size: int = self.comm.size
         self.held: tuple[int, ...] = (self.comm.rank,)
         self.max_count = 2**31 - 1
-        self._own_header, self._all_headers = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
-        self._own_header_spec = [self._own_header, HEADER.size, MPI.BYTE]
-        self._all_headers_spec = [self._all_headers, HEADER.size, MPI.BYTE]
-        self._header_values = np.ndarray(self.size, np.float64, self._all_headers, VALUE_AT, HEADER.size)
-        self._header_backward_of = np.ndarray(self.size, np.int64, self._all_headers, BACKWARD_OF_AT, HEADER.size)
-        self._values_received: list[float] = []             # the numbers of the last any() or total()
-        self._known_summaries: dict[bytes, CallSummary] = {}         # by the headers of all ranks
         self._pending: dict[int, Any] = {}           # operations in progress
-        self._history = History()                    # in check mode
         self._abandoned: list[Any] = []              # requests of messages that were never received
         self._row_types: dict[Any, Any] = {}
         self._shared = SharedSums(self)
         self.max_tag: int = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._leak_pending)               # also a reference to this object and its buffers
         first = (f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check) if self.comm.rank == 0 else ("", False)
-        infos = self.comm.allgather((*first, len(DTYPES)))
+        infos = self.comm.allgather((*first, len(DTYPES),
+                                      # with --survive a rank that waits must be able to notice another's death
+                                      SUPPORTED and not environment.survive_size))
         key, self.check = infos[0][:2]
-        dtypes = [known for *_, known in infos]       # installations may differ
+        dtypes = [known for _, _, known, _ in infos]  # installations may differ
         self.without_bfloat16: list[int] = [rank for rank, known in enumerate(dtypes) if known < max(dtypes)]
+        self.start_comparing(all(able for *_, able in infos))
         if 1 < self.size == self.watch.size:
             self.watch.share(MPI, MPI.COMM_WORLD)
         self.watch.part(self)
@@ -155,7 +130,8 @@ class MpiComm(MpiMessages, Communicator):
         for comm in (self._reversed_comm, self.comm):
             if comm is not None:
                 comm.Free()
-        self.waiting, self.comm = None, Freed()
+        self.waiting, self.comm, self._shared_calls = None, Freed(), None
+        self._known_calls.clear()
         self.watch.part(self)
         self.freed = True
         raise_if_lost(lost)
@@ -192,60 +168,26 @@ class MpiComm(MpiMessages, Communicator):
         """The number of the last collective, combined with the number of the communicator's name in spans."""
         return self.flights + self.entered
 
-    # --- comparing calls -------------------------------------------------------------------------------------------------
+    # --- the collectives ----------------------------------------------------------------------------------------------
 
-    def _compare_calls(self, call: Call) -> CallSummary:
-        """Send the call to all ranks; CollectiveError on all of them if the calls do not match."""
-        obligations.before_waiting()
-        self.entered += 1
-        self.waiting = self.watch.latest = call
-        call.backward_of = self.backward_of
-        if self.without_bfloat16:
-            self.reject_bfloat16(call)
-        if self.check:
-            self.watch.latest_site = self._history.record(self.entered, call)
-        call.pack_into(self._own_header)
-        self.comm.Allgather(self._own_header_spec, self._all_headers_spec)
-        if call.name in VALUED:                      # their numbers differ between calls
-            self._values_received = self._header_values.tolist()
-            self._header_values.fill(0.0)
-        if call.backward_of and (self._header_backward_of == 2 * call.backward_of).all():       # likewise
-            self._header_backward_of.fill(0)
-        key = bytes(self._all_headers)
-        summary = self._known_summaries.get(key)                 # the same calls were compared before
-        if summary is None:
-            calls = [Call.unpack(header) for header in _headers(key)]
-            reason = mismatch(calls)
-            if reason:                               # the same on all ranks, so all raise
-                raise self._refused(reason, call)
-            summary = _summarise(calls)
-            if len(self._known_summaries) >= MAX_SUMMARIES:
-                self._known_summaries.clear()
-            self._known_summaries[key] = summary
-        return summary
+    def allreduce(self, xs: Sequence[Array], op: str = "sum") -> list[Array]:
+        """Reduce arrays of all ranks."""
+        known = self.known_allreduce(xs, op)
+        return super().allreduce(xs, op) if known is None else known
 
-    def reject_bfloat16(self, call: Call) -> None:
-        """Mark a call with a bfloat16 array as an error, which all ranks raise, if some ranks lack the dtype."""
-        if call.dtype is not None and call.dtype.kind == "V":
-            call.error = call.error or (f"bfloat16 requires the package ml_dtypes, which rank {self.without_bfloat16[0]} "
-                                        "lacks: pip install ml_dtypes there")
-
-    def _exchange(self, calls: list[Call]) -> list[Call]:
-        try:
-            return self._compare_calls(calls[0]).calls
-        finally:
-            self.waiting = None
-
-    def _values(self, calls: list[Call]) -> list[float]:
-        try:
-            self._compare_calls(calls[0])
-            return self._values_received
-        finally:
-            self.waiting = None
+    def issue(self, name: str, xs: Array | Sequence[Array] | None, **settings: Any) -> Handle:
+        """Start a collective."""
+        if name == "allreduce" and settings.keys() <= {"blocking", "op", "ties"} \
+                and (known := self.known_allreduce(xs, **settings)) is not None:
+            return Handle(None, value=known)
+        return super().issue(name, xs, **settings)
 
     def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
+        call, x = calls[0], xs[0]
         try:
-            return self._run(calls[0], self._compare_calls(calls[0]), xs[0], blocking)
+            if call.name == "allreduce" and (done := self._allreduce_compared(call, x)) is not None:
+                return done
+            return self._run(call, self._compare_calls(call), x, blocking)
         finally:
             self.waiting = None
 
@@ -258,8 +200,6 @@ class MpiComm(MpiMessages, Communicator):
             return METHODS[call.name](self, call, summary, x.view(BITS), blocking).then(
                 lambda h: [y.view(dtype) for y in h.value()] if isinstance(h.value(), list) else h.value().view(dtype))
         return METHODS[call.name](self, call, summary, x, blocking)
-
-    # --- the collectives ----------------------------------------------------------------------------------------------
 
     def _broadcast(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
         out = x.copy() if self.rank == call.root else np.empty(summary.shape, summary.dtype)
@@ -526,12 +466,6 @@ class MpiComm(MpiMessages, Communicator):
             if self.check:
                 self.watch.latest_site = self._history.record(self.entered, Call("sum_in_place", self.size, array))
 
-    def _refused(self, reason: str, call: Call) -> CollectiveError:
-        """The error of a mismatch: all ranks' calls and lines, and in check mode the first divergence. Collective."""
-        text_and_history = f"{call}{at_site(user_site())}{self._history.waiting_time()}", self._history.earlier_calls()
-        gathered = self.comm.allgather(text_and_history)
-        return collective_error(reason, [text for text, _ in gathered], first_divergence([calls for _, calls in gathered]))
-
 
 MpiComm.spec = staticmethod(lambda x: _spec(x))
 METHODS = {
@@ -540,18 +474,6 @@ METHODS = {
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
     "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter}
 METHODS |= {"permute": MpiComm._permute_arrays, **dict.fromkeys(SCANS, MpiComm._scan)}
-
-
-def _summarise(calls: list[Call]) -> CallSummary:
-    """The CallSummary of calls that match."""
-    reference = calls[calls[0].root] if calls[0].name in FROM_ROOT else first_with_rows(calls)
-    rows = [call.shape[0] if call.shape else 1 for call in calls]
-    return CallSummary(calls, rows, reference.shape, reference.dtype, math.prod(reference.shape[1:]))
-
-
-def _headers(buffer: bytes) -> list[bytes]:
-    """The header of each rank."""
-    return [buffer[start:start + HEADER.size] for start in range(0, len(buffer), HEADER.size)]
 
 
 def _spec(x: Array) -> list[Any]:

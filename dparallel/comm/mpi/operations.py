@@ -14,6 +14,7 @@ from ..base import Array
 from ..reference import is_half
 from .ordered_floats import decoded, encoded
 
+BYTE: Any = MPI.BYTE
 OPS: dict[str, Any] = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
        "band": MPI.BAND, "bor": MPI.BOR, "bxor": MPI.BXOR}
 BOOL_OPS: dict[str, Any] = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
