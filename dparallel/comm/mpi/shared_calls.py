@@ -1,7 +1,7 @@
 """Calls that ranks of one host compare in shared memory, and allreduces of little data that travel with them.
 
 A rank writes its header, and its array, into one half of its part, then increases its counter, for which the others wait.
-Halves alternate: a rank that has passed exchange n has read everything of n - 1, so nobody still reads the half that n + 1
+Halves alternate: a rank that has passed exchange n has read everything of n - 1, so no rank still reads the half that n + 1
 overwrites. The processor must write in program order, as x86-64 does.
 """
 
