@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextvars
 import os
 import platform
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 HALF = 1 << 18                       # bytes of an array in a half
 POLLS = 100                          # of a counter, 3 us, before this rank lets MPI progress and yields its core
+SPINS = 1000                         # polls, 1 ms, before it also sleeps: its other threads need Python's lock
+SLEEP = 2e-5
 SUPPORTED: bool = platform.machine().lower() in ("x86_64", "amd64") and hasattr(os, "sched_yield")
 
 
@@ -78,7 +81,10 @@ class SharedCalls:
             polls += 1
             if polls > POLLS:
                 self._comm.Iprobe(tag=self._unused_tag)
-                os.sched_yield()
+                if polls < SPINS:
+                    os.sched_yield()
+                else:
+                    time.sleep(SLEEP)
 
     def rooms(self, x: Array) -> list[list[Array]]:
         """For both halves, arrays like x in the parts of all ranks. What a rank writes into its own before an exchange, all

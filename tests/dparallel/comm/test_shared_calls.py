@@ -1,6 +1,7 @@
 """Calls compared in shared memory, where an allreduce of little data takes place, and by MPI: values, mistakes, stragglers."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -143,6 +144,20 @@ def test_a_rank_that_waits_lets_mpi_progress(comm):
         elif comm.rank == 1:
             early.Wait()
     raw.Free()
+
+
+def test_a_rank_that_waits_for_long_sleeps(comm, monkeypatch):
+    """Else its other threads would wait for Python's lock."""
+    if comm._shared_calls is None:
+        return
+    from dparallel.comm.mpi import shared_calls
+    slept = []
+    monkeypatch.setattr(shared_calls, "time", SimpleNamespace(sleep=lambda seconds: slept.append(time.sleep(seconds))))
+    comm.barrier()
+    if comm.rank == 1:
+        time.sleep(0.2)
+    comm.barrier()
+    assert slept or comm.rank == 1
 
 
 def test_a_freed_communicator_says_so(comm):
