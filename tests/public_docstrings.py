@@ -6,7 +6,7 @@ refers to a function with all its arguments ("see x()"); Args and Raises of a fu
 the docstrings of the bases' methods of its name count too, and an example of the class that uses it; arguments that the class
 documents (Communicator's) need not be repeated. A layer's forward() documents its arguments as "input (n, c) -> (n, d)", and
 the class's example calls the layer. Examples run with ag, np and dparallel imported.
-test_public_docstrings.py demands that nothing lacks, and runs the examples.
+test_public_docstrings.py demands that nothing lacks, and test_docstring_examples.py runs the examples.
 """
 
 from __future__ import annotations

@@ -58,20 +58,26 @@ def is_door(name):
         isinstance(s, (ast.FunctionDef, ast.ClassDef)) for s in statements)
 
 
+@functools.cache
 def imports(name):
     """(module, imported name or None, inside a function) for every import of the file."""
-    path = FILES[name]
-    tree = ast.parse(path.read_text())
-    inside = {id(c) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for c in ast.walk(f) if isinstance(c, (ast.Import, ast.ImportFrom))}
+    path, found = FILES[name], []
     here = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    for node in ast.walk(tree):
+
+    def visit(node, inside):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, None, id(node) in inside) for alias in node.names)
+            found.extend((alias.name, None, inside) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             stem = [*here[:len(here) - node.level + 1], *filter(None, [node.module])] if node.level else [node.module]
             for alias in node.names:
                 target = ".".join([*stem, alias.name])
-                yield (target, None, id(node) in inside) if target in FILES else (".".join(stem), alias.name, id(node) in inside)
+                found.append((target, None, inside) if target in FILES else (".".join(stem), alias.name, inside))
+        elif not isinstance(node, ast.expr):         # which holds no statement
+            for child in ast.iter_child_nodes(node):
+                visit(child, inside or isinstance(node, ast.FunctionDef))
+
+    visit(ast.parse(path.read_text()), False)
+    return found
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name not in PACKAGES])

@@ -1,4 +1,4 @@
-"""Every public name says what it computes, its arguments, its errors, and shows an example, which runs."""
+"""Every public name says what it computes, its arguments, its errors, and shows an example: test_docstring_examples.py runs it."""
 
 import os
 import shutil
@@ -7,11 +7,8 @@ import sys
 from pathlib import Path
 
 import public_docstrings
-import pytest
 
-pytestmark = pytest.mark.processor
 ROOT = Path(__file__).parent.parent
-PROFILER = ["autograd.profiler", "autograd.cpu", "autograd.autograd.profiler"]     # autograd.cpu has its names of memory, too
 
 
 def test_no_public_name_lacks_a_part():
@@ -113,18 +110,6 @@ def test_the_check_sees_what_methods_lack():
     assert lacks(Derived, "other", Derived.other) == ["all"]
     Derived.other.__doc__ = "Another."
     assert lacks(Derived, "other", Derived.other) == []
-
-
-def test_examples_print_what_they_say(only_what_is_new):
-    text = public_docstrings.failures([room for room in public_docstrings.ROOMS if room not in PROFILER])
-    assert not text, text
-
-
-def test_examples_of_the_profiler_print_what_they_say():
-    """In a process of their own: they record all threads, and look at all objects, of which a run of tests has many."""
-    code = f"import public_docstrings; print(public_docstrings.failures({PROFILER}))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tests", text=True, capture_output=True)
-    assert done.returncode == 0 and not done.stdout.strip(), done.stdout + done.stderr
 
 
 def test_what_the_build_writes_is_complete_and_current():
