@@ -13,6 +13,7 @@ import faulthandler
 import gc
 import os
 import re
+import time
 
 import numpy as np
 import pytest
@@ -92,15 +93,17 @@ class Limit:
     """Ends pytest when one test without MPI takes too long. Output is not captured yet when it is made."""
 
     def __init__(self):
-        self.stderr = os.dup(2)
+        self.stderr, self.renew = os.dup(2), 0.0
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        faulthandler.dump_traceback_later(TIME_LIMIT, exit=True, file=self.stderr)
-        try:
-            return (yield)
-        finally:
-            faulthandler.cancel_dump_traceback_later()
+        if time.monotonic() > self.renew:              # not for each of many short tests: each starts a thread
+            self.renew = time.monotonic() + TIME_LIMIT / 10
+            faulthandler.dump_traceback_later(TIME_LIMIT, exit=True, file=self.stderr)
+        return (yield)
+
+    def pytest_sessionfinish(self):
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_configure(config):

@@ -21,6 +21,7 @@ from table import write_between
 ROOT = Path(__file__).parent.parent.parent
 
 SEEDS = 2
+STEPS = 1000                         # of optimizers
 FLOOR = 2.0 ** -24                   # half of float32's unit: below it a result is as good as correctly rounded
 GRADIENT = "gradient"
 
@@ -153,16 +154,16 @@ def layer(title: str, compute: Callable[..., Any], *shapes: tuple[int, ...], **c
 
 
 def trained(name: str, **options: Any) -> Case:
-    """The weights of a regression after 1,000 steps of an optimiser."""
+    """The weights of a regression after STEPS steps of an optimiser."""
     def compute(lib: Any, w: Any, x: Any, y: Any) -> Any:
         w = w.detach().clone().requires_grad_(True)
         optimizer = getattr(lib.optim, name)([w], **options)
-        for _ in range(1000):
+        for _ in range(STEPS):
             optimizer.zero_grad()
             ((x @ w - y) ** 2).mean().backward()
             optimizer.step()
         return w.detach()
-    return Case(f"{name}, 1,000 steps", "optimizers", compute, ((16, 4), (32, 16), (32, 4)), fixed=3)
+    return Case(f"{name}, {STEPS:,} steps", "optimizers", compute, ((16, 4), (32, 16), (32, 4)), fixed=3)
 
 
 def attention(lib: Any, q: Any, k: Any, v: Any) -> Any:
@@ -262,7 +263,7 @@ CASES = [
     *[trained(name, **options) for name, options in (
         ("SGD", {"lr": 0.05}), ("Adam", {"lr": 0.01}), ("AdamW", {"lr": 0.01}), ("RMSprop", {"lr": 0.001}), ("Adagrad", {"lr": 0.05}),
         ("Adamax", {"lr": 0.01}), ("NAdam", {"lr": 0.01}), ("RAdam", {"lr": 0.01}), ("Adadelta", {"lr": 1.0}), ("ASGD", {"lr": 0.05}))],
-    trained("SGD", lr=0.02, momentum=0.9, nesterov=True)._replace(title="SGD with momentum, 1,000 steps"),
+    trained("SGD", lr=0.02, momentum=0.9, nesterov=True)._replace(title=f"SGD with momentum, {STEPS:,} steps"),
 ]
 
 

@@ -18,8 +18,8 @@ import tempfile
 NO_FILE = 3                          # the exit status if the output can't be written
 
 
-def compiled(text: str) -> bytes:
-    """The object file of LLVM's text, for this processor."""
+def compiled(text: str, level: int = 3) -> bytes:
+    """The object file of LLVM's text, for this processor, optimized at this level."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -27,10 +27,10 @@ def compiled(text: str) -> bytes:
     module = llvm.parse_assembly(text)
     target = llvm.Target.from_default_triple()
     features = llvm.get_host_cpu_features().flatten()
-    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic",
+    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level, reloc="pic",
                                            codemodel="default")
     module.triple, module.data_layout = llvm.get_process_triple(), str(machine.target_data)
-    options = llvm.PipelineTuningOptions(speed_level=3)
+    options = llvm.PipelineTuningOptions(speed_level=level)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)

@@ -1,6 +1,7 @@
 """Accelerated kernels agree with NumPy, and their absence is no error."""
 
 import functools
+import logging
 import os
 import subprocess
 import sys
@@ -64,7 +65,9 @@ def test_nans_and_infinities_pass():
     assert np.isnan(found[3]).all() and np.isinf(found[5]).all() and np.isfinite(found[7]).all()
 
 
-def test_a_broken_accelerator_is_said_so_once(caplog, monkeypatch):
+def test_a_broken_accelerator_is_said_so_once(monkeypatch):
+    said = []
+    monkeypatch.setattr(logging.getLogger("autograd"), "warning", lambda text, *values: said.append(text % values))
     monkeypatch.setenv("AUTOGRAD_ACCELERATORS", "all")
 
     def broken():
@@ -73,7 +76,7 @@ def test_a_broken_accelerator_is_said_so_once(caplog, monkeypatch):
     accelerator = Accelerator("onednn", broken, lambda: "here", "`pip install x` brings it", "NumPy is used instead")
     assert accelerator.state() == "not loaded yet, here"
     assert accelerator.library is None and accelerator.library is None
-    assert caplog.text.count("no such library") == 1 and accelerator.state() == "not used (OSError: no such library)"
+    assert [line.count("no such library") for line in said] == [1] and accelerator.state() == "not used (OSError: no such library)"
 
 
 @pytest.mark.parametrize("value, expected", [("all", True), ("off", False), ("loops", False), ("onednn", True),
