@@ -69,7 +69,7 @@ def for_real(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
 
     def checked(*operands: Any) -> Any:
         for x in operands:
-            if isinstance(x, (ndarray, np.generic)) and x.dtype.kind == "c":
+            if arrays.is_complex(x) or isinstance(x, np.complexfloating):
                 raise NotImplementedError(f'"{name.lower()}" not implemented for {x.dtype}; compute it from the real and '
                                           "imaginary parts")
         return forward(*operands)

@@ -5,10 +5,13 @@ A million float32 numbers forward and back: silu 0.25 and 0.4 ms, NumPy 0.8 and 
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..base.types import Array
-from .blocks import LARGE, empty_like, pool
+from .blocks import LARGE, empty, empty_like, pool
 from .halves import FLOAT16, converted
 from .loops import FLOAT32, kernels_for, loop_for
+from .loops.activations import BLOCK
 from .memory_format import channels_last, last_axes
 from .onednn.reorder import match_strides
 
@@ -64,6 +67,28 @@ def relu_over(g: Array, x: Array) -> Array | None:
         return None
     loop(g_flat, flat, x.size)
     return g
+
+
+def smooth_l1_sum(x: Array, y: Array, beta: float) -> float | None:
+    """The sum of smooth_l1(x - y), for x and y of one shape and dtype. A million numbers take 0.3 ms, 1 in NumPy."""
+    x, y = x.reshape(-1), y.reshape(-1)
+    loop, _ = loop_for("smooth_l1_sums", x, y)
+    if loop is None:
+        return None
+    sums = np.empty(-(-x.size // BLOCK), x.dtype)
+    loop(x, y, np.empty(BLOCK, x.dtype), sums, x.size, beta)
+    return float(np.add.reduce(sums, dtype=np.float64)) / beta
+
+
+def smooth_l1_slopes(x: Array, y: Array, beta: float, factor: float) -> Array | None:
+    """factor (x - y), of which x - y is limited to [-beta, beta]."""
+    flat, other = x.reshape(-1), y.reshape(-1)
+    loop, _ = loop_for("smooth_l1_slopes", flat, other)
+    if loop is None:
+        return None
+    out = empty(x.shape, x.dtype)
+    loop(flat, other, out, x.size, beta, factor)
+    return out
 
 
 def logit_loss(x: Array, target: Array) -> Array | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .chebyshev import Array, in_double, pieces, series
 from .coefficients import ERF, ERF_ABOVE, ERF_BELOW, ERFCX
+from .loops import FLOAT32, FLOAT64
 
 ROOT_PI = float(np.sqrt(np.pi))
 ROOT_2 = float(np.sqrt(2))
@@ -120,7 +121,8 @@ _in_single, _in_full = in_double(_erf_single, "error_function"), in_double(_erf,
 
 def erf(x: Array) -> Array:
     """The error function."""
-    return _in_full(x) if getattr(x, "dtype", None) in (None, np.float64) else _in_single(x)
+    dtype = getattr(x, "dtype", FLOAT64)
+    return _in_single(x) if dtype is FLOAT32 or dtype != FLOAT64 else _in_full(x)
 
 
 erfc: Any = in_double(_erfc, "complementary_error_function")

@@ -193,7 +193,13 @@ def _beyond(rows: Array, k: int, largest: bool) -> Array | None:
 def nth(a: Array, dim: int, k: int, size: int = 1) -> tuple[Array, Array]:
     """Element k of order(a, dim), and its place, with size 1 along dim, or GONE."""
     found = short(a, dim, k, size)
-    return with_values(a, _place(a, dim, k), dim) if found is None else found
+    if found is not None:
+        return found
+    if k < FEW and 4 * (k + 1) <= a.shape[dim]:
+        last = (slice(None),) * dim + (slice(k, None),)
+        values, places = leading(a, dim, k + 1, False)
+        return np.ascontiguousarray(values[last]), np.ascontiguousarray(places[last])
+    return with_values(a, _place(a, dim, k), dim)
 
 
 def _place(a: Array, dim: int, k: int) -> Array:
@@ -253,8 +259,21 @@ def middle_of_all(a: Array, skip_nan: bool) -> Array:
         a = a[~np.isnan(a)] if skip_nan else a[:0]
     if not a.size:
         return np.array(np.nan if floating else np.iinfo(a.dtype).min, a.dtype)
-    at = (a.size - 1) // 2
-    return np.asarray(np.partition(a, at)[at])
+    return np.asarray(_selected(a, (a.size - 1) // 2))
+
+
+def _selected(a: Array, at: int) -> Any:
+    """np.partition(a, at)[at] of a vector without nan. Of many elements a sample yields two limits, and most likely what is
+    between them holds the place: a million take a quarter of the time."""
+    if a.size >= MIDDLING:
+        sample = np.sort(a[::a.size >> 12])
+        place, reach = at * sample.size // a.size, 2 * int(sample.size ** 0.5)
+        below = a < sample[max(place - reach, 0)]
+        between = a[~below & (a <= sample[min(place + reach, sample.size - 1)])]
+        rest = at - np.count_nonzero(below)
+        if 0 <= rest < between.size:
+            a, at = between, rest
+    return np.partition(a, at)[at]
 
 
 def mode(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:

@@ -31,7 +31,10 @@ def take_per_row(x: Array, index: Array) -> Array:
 def negative_sum(x: Array, index: Array, divisor: Any) -> Array | None:
     """-sum(x[i, index[i]]) / divisor, by a loop; None if it can't."""
     kernels = loops.library
-    return None if kernels is None else kernels.picked_sum_of(x, np.ascontiguousarray(index, np.int64), 1, -3, -1 / divisor)
+    if kernels is None:
+        return None
+    made = kernels.picked_sum_of(x, index, 1, -3, -1 / divisor)
+    return kernels.picked_sum_of(x, np.ascontiguousarray(index, np.int64), 1, -3, -1 / divisor) if made is None else made
 
 
 def subtract_per_row(x: Array, index: Array, share: Array) -> None:

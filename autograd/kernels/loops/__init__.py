@@ -109,9 +109,11 @@ def loop_for(name: str, x: Array, *others: Any) -> tuple[Any, Any]:
         name += "_double"
     elif dtype is not FLOAT32:
         return NO_LOOP
-    for array in (x, *others):
+    if not x.flags.carray or type(x) is not np.ndarray:
+        return NO_LOOP                               # as in kernels_for()
+    for array in others:
         if array is not None and (array.dtype is not dtype or not array.flags.carray or type(array) is not np.ndarray):
-            return NO_LOOP                           # as in kernels_for()
+            return NO_LOOP
     size = x.size
     kernels = loops.library if 0 < size < WIDE else loops.for_size(size) if size else None
     return NO_LOOP if kernels is None else (getattr(kernels, name), kernels.room)

@@ -4,8 +4,9 @@ With more than a few choices in an element a loop is not made into vectors.
 """
 
 from .functions import exp, expm1_below, log1p_small, power, power_below
-from .scalars import as_float, as_int32, fabs, floats, int32, real, reals
+from .scalars import as_float, as_int32, fabs, floats, int32, real, reals, sum_of
 
+BLOCK = 2048                                     # differences that smooth_l1_sums() adds up in their precision
 SIX = 0x40C00000                                 # the bits of 6.0
 
 
@@ -153,6 +154,27 @@ def smooth_l1_backward(g: reals, x: reals, out: reals, n: int, beta: real) -> No
         y = -beta if x[i] < -beta else x[i]
         y = beta if y > beta else y
         out[i] = g[i] * (y / beta)
+
+
+def smooth_l1_sums(x: reals, y: reals, room: reals, out: reals, n: int, beta: real) -> None:
+    """beta times the sums of smooth_l1(x - y), each of BLOCK numbers, for which `room` is memory."""
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
+        for i in range(size):
+            z = x[start + i] - y[start + i]
+            limited = -beta if z < -beta else z
+            limited = beta if limited > beta else limited
+            room[i] = limited * (z - 0.5 * limited)
+        out[start // BLOCK] = sum_of(room, size)
+
+
+def smooth_l1_slopes(x: reals, y: reals, out: reals, n: int, beta: real, factor: real) -> None:
+    """factor (x - y), of which x - y is limited to [-beta, beta]."""
+    for i in range(n):
+        z = x[i] - y[i]
+        z = -beta if z < -beta else z
+        z = beta if z > beta else z
+        out[i] = z * factor
 
 
 def leaky_relu(x: reals, out: reals, n: int, slope: real) -> None:

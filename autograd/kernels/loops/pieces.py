@@ -35,7 +35,7 @@ BY_MEMORY = {
     "from_half_double": "/+/", "to_bfloat16": "//", "from_bfloat16": "//", "relu": "//", "relu_backward": "///",
     "relu_over": "//", "leaky_relu": "//", "leaky_relu_backward": "///", "hardtanh": "//", "hardtanh_backward": "///",
     "hardswish": "//", "hardswish_backward": "///", "hardsigmoid": "//", "hardsigmoid_backward": "///", "smooth_l1": "//",
-    "smooth_l1_backward": "///", "layer_norm": "/==///", "running_norm": "/===/"}
+    "smooth_l1_backward": "///", "smooth_l1_slopes": "///", "layer_norm": "/==///", "running_norm": "/===/"}
 BY_ARITHMETIC = {
     "gelu": "//", "gelu_backward": "///", "gelu_tanh": "//", "gelu_tanh_backward": "///", "sigmoid": "//", "silu": "//",
     "silu_backward": "///", "mish": "//", "mish_backward": "///", "softplus": "//", "softplus_backward": "///", "elu": "//",

@@ -200,9 +200,9 @@ def usual(x: Any, dim: int, index: Any, src: Any = None) -> bool:
     if not isinstance(index, Tensor) or not isinstance(x, Tensor) or dim.__class__ is not int:
         return False
     a, places = x.array, index.array
-    shape = a.shape
+    shape, given = a.shape, a if src is None else src.array
     return (places.dtype is INT64 and places.shape == shape and places.size > 0 and -len(shape) <= dim < len(shape)
-            and (src is None or (isinstance(src, Tensor) and src.array.shape == shape and src.array.dtype is a.dtype)))
+            and (given is a or (given.shape == shape and given.dtype is a.dtype)))
 
 
 def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
@@ -265,8 +265,6 @@ def gather(input: Tensor, dim: int, index: Any, *, sparse_grad: bool = False, ou
 
 
 def _scatter_into(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, settings: Any = None) -> Tensor:
-    if settings is None and src.__class__ is Tensor and usual(x, dim, index, src):
-        return operation.apply(x, index, src, dim=dim % x.array.ndim)
     dim, index, shape = checked(name, x, dim, index, src)
     settings = settings or {}
     ndim = src.ndim if isinstance(src, (Tensor, np.ndarray)) else 0
@@ -283,6 +281,8 @@ def _scatter_into(name: str, operation: Any, x: Any, dim: int, index: Any, src: 
 def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None = None, *, value: Any = None,
             reduce: str | None = None) -> Tensor:
     """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
+    if reduce is None and src.__class__ is Tensor and usual(input, dim, index, src):
+        return Scatter.apply(input, index, src, dim=dim % input.array.ndim)
     src = value if src is None else src
     if src is None:
         raise TypeError("scatter() needs src, a Tensor, or value, a number")
@@ -298,6 +298,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None =
 @takes_out
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """input with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
+    if src.__class__ is Tensor and usual(input, dim, index, src):
+        return ScatterAdd.apply(input, index, src, dim=dim % input.array.ndim)
     return _scatter_into("scatter_add", ScatterAdd, input, dim, index, src)
 
 
@@ -311,6 +313,8 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     if reduce in ("amax", "amin"):
         demand_real("scatter_reduce", input)
     if reduce == "sum" and include_self:
+        if src.__class__ is Tensor and usual(input, dim, index, src):
+            return ScatterAdd.apply(input, index, src, dim=dim % input.array.ndim)
         return _scatter_into("scatter_reduce", ScatterAdd, input, dim, index, src)
     return _scatter_into("scatter_reduce", ScatterReduce, input, dim, index, src,
                          {"reduce": reduce, "include_self": include_self})

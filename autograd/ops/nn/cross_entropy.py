@@ -195,6 +195,9 @@ def _sum(weights: Array) -> Any:
 
 def _rows(input: Tensor, target: Tensor) -> Tensor:
     """input (n, c, ...) or (c,) as a matrix of a row for each target."""
+    shape = input.array.shape
+    if len(shape) == 2 and target.array.shape == shape[:1]:
+        return input
     if input.array.ndim < 2:
         if input.array.ndim == 0:
             raise ValueError("Expected 1 or more dimensions (got 0)")
@@ -208,8 +211,6 @@ def _rows(input: Tensor, target: Tensor) -> Tensor:
         error = RuntimeError if target.shape[:1] == expected[:1] and input.ndim > 2 else ValueError
         raise error(f"Expected target of shape {list(expected)} for input of shape {list(input.shape)}, got "
                     f"{list(target.shape)}")
-    if not others:
-        return input
     return reshape(movedim(input, 1, -1), (target.array.size, input.shape[1]))
 
 

@@ -145,11 +145,11 @@ class SmoothL1Sum(Operation, name="SmoothL1Loss"):
         """The blocks' sums are added up in double precision."""
         ctx.save(x, y)
         ctx.given = beta, scale
-        whole = 0.0
-        for a, b in _blocks(x, y):
-            difference = a - b
-            losses = activations.forward("smooth_l1", difference, beta)
-            whole += float(np.add.reduce(_huber_forward(difference, beta) / beta if losses is None else losses))
+        whole = activations.smooth_l1_sum(x, y, beta)
+        if whole is None:
+            whole = 0.0
+            for a, b in _blocks(x, y):
+                whole += float(np.add.reduce(_huber_forward(a - b, beta) / beta))
         return np.asarray(whole * scale, x.dtype)
 
     @staticmethod
@@ -160,11 +160,10 @@ class SmoothL1Sum(Operation, name="SmoothL1Loss"):
         if isinstance(g, Tensor):
             gx = _within(x - y, beta) * (g * (scale / beta))
         else:
-            gx = np.empty(x.shape, x.dtype)
-            for a, b, out in _blocks(x, y, gx):
-                np.subtract(a, b, out=out)
-                np.clip(out, -beta, beta, out=out)
-                out *= x.dtype.type(g * (scale / beta))
+            factor = x.dtype.type(g * (scale / beta))
+            gx = activations.smooth_l1_slopes(x, y, beta, factor)
+            if gx is None:
+                gx = np.clip(x - y, -beta, beta) * factor
         return gx if ctx.needs(0) else None, -gx if ctx.needs(1) else None
 
 

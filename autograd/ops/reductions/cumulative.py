@@ -65,8 +65,9 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike = None) -> Tensor:
     if dtype is None and input.dtype.kind in "iub":
         dtype = int64
     x = input if dtype is None else cast(input, dtype)
-    dim = one_dim(dim, x.ndim)
-    return Cumsum.apply(x, dim=dim) if x.ndim else reshape(Cumsum.apply(reshape(x, 1), dim=0), ())
+    ndim = x.ndim
+    dim = one_dim(dim, ndim)
+    return Cumsum.apply(x, dim=dim) if ndim else reshape(Cumsum.apply(reshape(x, 1), dim=0), ())
 
 class Cummax(Picked):
     """Node of cummax() along a dimension."""

@@ -160,7 +160,8 @@ CASES = {
     "logsumexp_backward": ("xoox", BLOCKS), "running_sums": ("xmx", (*BLOCKS, 1)), "running_products": ("xx", BLOCKS),
     "running_places": ("xxx", (*BLOCKS, -1.0)), "extremes": ("xo", (*BLOCKS, -1.0)), "gather": ("xxx", (5, 5, 3)),
     "scatter": ("xxx", (5, 5, 3, 1)), "first_extremes": ("xoo", (*BLOCKS, -1.0)), "logcumsumexp": ("xnx", BLOCKS),
-    "smooth_l1": ("tt", (0.5,)), "smooth_l1_backward": ("ttt", (0.5,)), "multilabel_margin": ("xxtx", ROWS),
+    "smooth_l1": ("tt", (0.5,)), "smooth_l1_backward": ("ttt", (0.5,)),
+    "smooth_l1_slopes": ("ttt", (0.5, 3.0)), "multilabel_margin": ("xxtx", ROWS),
     "cross_entropy": ("xtnttt", ROWS),
     "attention_softmax": ("xtt", (1, 16, -1, 0.3)), "attention_again": ("xtt", (1, 16, -1, 0.3))}
 TABLE = {**pieces.BY_MEMORY, **pieces.BY_ARITHMETIC}

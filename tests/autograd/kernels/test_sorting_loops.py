@@ -138,3 +138,19 @@ def test_modes(dtype):
             want = found[counts.argmax()]
             assert np.array_equal(value, want, equal_nan=dtype[0] == "f") and np.array_equal(row[place], value, equal_nan=dtype[0] == "f")
             assert want != want or place == np.flatnonzero(row == want)[-1]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1"])
+def test_the_middle_of_many(dtype):
+    """Also where the sample that narrows the search misleads: sorted ones, periods of its step, nearly all equal."""
+    rng, n = np.random.default_rng(6), sorting.MIDDLING + 4321
+    step, draws = n >> 12, numbers(rng, n, "f8" if dtype[0] == "f" else dtype)
+    draws = np.where(draws == draws, draws, 0)
+    periods = np.where(np.arange(n) % step == 0, 100, draws)
+    for a in (draws, np.sort(draws), np.sort(draws)[::-1], periods, np.where(rng.random(n) < 0.49, 3, 7), np.full(n, 5)):
+        a = np.ascontiguousarray(a.astype(dtype))
+        assert ag.tensor(a).median().item() == np.sort(a)[(n - 1) // 2]
+        if dtype[0] == "f":
+            assert np.isnan(ag.tensor(np.append(a, np.nan).astype(dtype)).median().item())
+            some = np.append(a, [np.nan, np.inf]).astype(dtype)
+            assert ag.tensor(some).nanmedian().item() == np.sort(some)[n // 2]
