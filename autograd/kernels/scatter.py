@@ -102,6 +102,10 @@ def flat_rows(vectors: list[Any], sizes: list[int]) -> Array:
 def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
     """A copy of x, or zeros of `shape`, with src[i, j] added at [index[i, j], j] for dim 0, and so on; src is as large as
     the index."""
+    if x is not None and loops.library is not None:
+        made = loops.library.scatter_of(x, index, src, dim, True, True)
+        if made is not None:
+            return made  # type: ignore[no-any-return]
     out = np.zeros(shape, src.dtype) if x is None else x
     shape = out.shape
     rows = None if index.flags.carray else repeated(index, dim, shape)
@@ -121,6 +125,10 @@ def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
 
 def scatter_copy(x: Any, index: Any, src: Any, dim: int) -> Array:
     """A copy of x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
+    if src.__class__ is np.ndarray and loops.library is not None:
+        made = loops.library.scatter_of(x, index, src, dim, False, True)
+        if made is not None:
+            return made  # type: ignore[no-any-return]
     every = isinstance(src, np.ndarray) and src.ndim
     made = put(x, index, src if every else np.full(index.shape, src, x.dtype), dim, False, True)
     if made is not None:

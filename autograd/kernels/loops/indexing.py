@@ -178,7 +178,7 @@ def ordered(x: reals, out: reals, places: ints, rows: int, n: int, first: int, k
 
 def middle_of_all(x: reals, room: reals, out: reals, blocks: int, n: int, inner: int, skip_nan: int) -> None:
     """The middle number of a vector, the lower of two, of those that are not nan; else nan if there is one. By partitions
-    (Hoare 1961) of what may still be the middle. room: memory for n numbers."""
+    (Hoare 1961) of what may still be the middle, at the middle one of three. room: memory for n numbers."""
     count, high, low = 0, 0, 0
     for i in range(n):
         if x[i] == x[i]:
@@ -190,7 +190,11 @@ def middle_of_all(x: reals, room: reals, out: reals, blocks: int, n: int, inner:
         return
     middle, high = (count - 1) // 2, count - 1
     while low < high:
-        bound, i, j = room[middle], low, high
+        first, last = room[low], room[high]
+        least, bound = first if first < last else last, last if first < last else first
+        bound = room[middle] if room[middle] < bound else bound
+        bound = least if bound < least else bound
+        i, j = low, high
         while i <= j:
             while room[i] < bound:
                 i += 1
