@@ -285,6 +285,7 @@ class Compilation:
             return "it returns a tensor with a graph after a backward pass of its own"
         if any(self.live) and self.ranks is not None:
             return "it is a forward pass on several ranks: compile the whole step, or the module inside"
+        give_back()
         self.before = Snapshot(self.roots)
         self.bindings = Bindings(self.roots)
         if self.bindings.iterators:

@@ -51,17 +51,18 @@ class Recorded:
         leaves = [t for t in reachable(roots) if isinstance(t, Tensor) and t.tracked and t.edge is None]
         examples = [t.array for t in arguments.tensors]
         try:
-            one = self._record([a.copy() for a in examples], leaves, True)
+            one = self._record([a.copy() for a in examples], leaves)
             self.expected = [value.array.copy() for value in one.results]
             one.drop_contents()
             give_back()
             self.effects = [] if bindings is None else Bindings(roots).changed_since(bindings)
-            self.after = before if bindings is None else Snapshot(roots)
+            self.after = before if bindings is None else Snapshot(roots, leaves=not engine.tolerance)
             if bindings is not None:
                 before.restore()
             two = self._record_others(one, before, leaves, scaled)
         finally:
             before.restore()
+        two.end()
         fresh = compare(one, two)
         if bindings is not None:
             if two.written & set(range(len(examples))):
@@ -71,6 +72,7 @@ class Recorded:
             two.test_early()
         self.returned, self.graph = two.returned, two.graph
         self.guarded = [guard for key, guard in two.guards.items() if one.guards.get(key, (0, 0))[1] is guard[1]]
+        one.clear()
         self.text = [(call.label, call.line) for call in two.calls if not call.optional]
         self._recording = two, fresh
 
@@ -96,9 +98,9 @@ class Recorded:
         tracer.end_graph(Nest(returned).tensors)
         return returned
 
-    def _record(self, arrays: list[Array], leaves: list[Tensor], examples: bool) -> Tracer:
-        """Run the step, which reaches these leaves, on these arrays, the examples or others, and return its recording."""
-        tracer = Tracer(self.engine.apart, examples)
+    def _record(self, arrays: list[Array], leaves: list[Tensor], first: Tracer | None = None) -> Tracer:
+        """Run the step, which reaches these leaves, on these arrays: the examples, or others for a second recording."""
+        tracer = Tracer(self.engine.apart, first)
         self.inputs = arrays
         for array in arrays:
             tracer.value(array)
@@ -124,15 +126,15 @@ class Recorded:
     def _record_others(self, one: Tracer, before: Snapshot, leaves: list[Tensor], scaled: bool | None) -> Tracer:
         """Run the step on other arguments, and with other values in what it reads from outside: what it computes from these
         without recorded calls then differs between the recordings. `before` restores them."""
-        known = {id(tensor) for tensor, _, _, _ in before.tensors}
-        outside = [(array, array.copy()) for tensor, array, _ in one.guards.values()
+        known = {id(tensor): copy for tensor, copy, _, _ in before.tensors}
+        outside = [(array, known[id(tensor)]) for tensor, array, _ in one.guards.values()
                    if id(tensor) in known and array.dtype.kind == "f" and array.flags.writeable]
         examples = [t.array for t in self.arguments.tensors]
         if not scaled:
             try:
                 for array, copy in outside:
                     array[...] = perturbed(copy)
-                return self._record([perturbed(a) for a in examples], leaves, False)
+                return self._record([perturbed(a) for a in examples], leaves, one)
             except TraceError:
                 raise
             except Exception as error:               # they are no longer positive definite, say
@@ -140,7 +142,7 @@ class Recorded:
                     raise OtherValues(f"{type(error).__name__}: {error}") from error
         for array, copy in outside:
             array[...] = copy * array.dtype.type(0.97)
-        return self._record([a * a.dtype.type(0.97) if a.dtype.kind == "f" else a.copy() for a in examples], leaves, False)
+        return self._record([a * a.dtype.type(0.97) if a.dtype.kind == "f" else a.copy() for a in examples], leaves, one)
 
     @property
     def busy(self) -> bool:

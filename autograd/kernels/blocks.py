@@ -39,6 +39,11 @@ class Pool:
         self.watched = 0                             # by so many who are to see each array's memory come and go: no blocks
         self.seen: list[tuple[int, int]] = []        # while it is watched: when which address was given to an array
 
+    def clear(self) -> None:
+        """Release all unused blocks."""
+        with self.lock:
+            _give_up(0)
+
 
 pool: Pool = Pool()
 
@@ -86,7 +91,7 @@ def watch(on: bool) -> None:
     with pool.lock:
         pool.watched += 1 if on else -1
         pool.seen = []
-        _give_up(0)
+    pool.clear()
 
 
 def _give_up(most: int) -> None:

@@ -12,6 +12,7 @@ import ctypes
 import sys
 
 from ..base.environment import environment
+from .blocks import pool
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3         # of mallopt()
 KEPT = 1 << 29                       # bytes free at the top of the heap beyond which some go back to the kernel
@@ -35,6 +36,7 @@ def keep_freed_memory() -> bool:
 
 def give_back() -> None:
     """Give freed memory back to the system, after work that needed much and is not repeated."""
+    pool.clear()
     if freed_memory_is_kept:
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograd.core.primitive import side_effect
+from autograd.core.primitive import side_effect, this_thread
 
 from ..comm import Communicator
 from ..hooks.bucket_hook import CommHook, GradBucket
@@ -121,12 +121,15 @@ class GradientSum:
         if reducer is None:
             yield
             return
-        side_effect("no_sync()")
-        before, reducer.enabled = reducer.enabled, reducer.enabled and not when
+        if self.config.stage:
+            side_effect("no_sync() with shard=")
+        before = reducer.enabled, reducer.local
+        reducer.enabled = reducer.enabled and not when
+        reducer.local = reducer.local or (when and this_thread.call_watcher is not None)
         try:
             yield
         finally:
-            reducer.enabled = before
+            reducer.enabled, reducer.local = before
 
     @contextlib.contextmanager
     def weighted(self, weight: Any) -> Iterator[None]:

@@ -26,6 +26,7 @@ import numpy as np
 
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import set_grad
+from autograd.core.primitive import side_effect
 from autograd.spans.spans import recorders
 
 from ..autograd import Tensor
@@ -118,6 +119,7 @@ class Reducer:
         self.delayed: frozenset[str] = delayed
         self.cap: float = cap_mb * 2**20
         self.enabled = True                          # False in no_sync(); read when a pass begins
+        self.local = False                           # True in no_sync() inside of a step that is being recorded
         self.superseded = ""                         # see take_over()
         self.grad_in_bucket = True                   # whether .grad is a view of its bucket
         self.averages_grad = True                    # whether autograd.grad() with respect to parameters averages, too
@@ -207,8 +209,12 @@ class Reducer:
         """Begin a pass that accumulates in .grad."""
         if self.superseded:
             raise RuntimeError(self.superseded)
+        local: list[Reducer] | None = getattr(backward_pass, "local", None)      # of recorded passes and their replays
+        if local is not None and self.local:
+            local.append(self)
+        enabled = self.enabled and (local is None or self not in local)
         if self.watch is not None:
-            self.watch.begins(self.enabled)
+            self.watch.begins(enabled)
         state, weights = self.state, self.weights
         if state.backward_pass is not None:          # it ended in an exception
             state.backward_pass = None
@@ -219,10 +225,10 @@ class Reducer:
         self.accumulation.before_pass = []
         if self.shared.params:
             self.shared.claim(backward_pass)
-        if weights.passes or not self.enabled or weights.average == "sum":
+        if weights.passes or not enabled or weights.average == "sum":
             state.counts_nothing = self.accumulation.begin_pass(
-                arrived, self.shared.prepared, lambda: calls_in(backward_pass.marked(), self), summed=self.enabled)
-        if not self.enabled:
+                arrived, self.shared.prepared, lambda: calls_in(backward_pass.marked(), self), summed=enabled)
+        if not enabled:
             self.refuse_unsummed(backward_pass)
             state.kind = PassKind.LOCAL
             call_at_end(backward_pass, self.number, self._finish_unsummed)
@@ -445,6 +451,8 @@ class Reducer:
 
     def _begin_grad(self, backward_pass: BackwardPass, call: ForwardCall | None) -> None:
         """Begin an autograd.grad() pass: if it is with respect to parameters, average their gradients when it ends."""
+        if self.local:
+            side_effect("grad() inside of no_sync()")
         if not (self.enabled and self.averages_grad):
             return
         second_order = self.second_order

@@ -1,7 +1,7 @@
 """One benchmark case in one library: `python trainings.py CASE LIBRARY [--ranks 2]` prints a JSON line. run.py starts it.
 
-{"time": seconds of a step (median), "check": results of the first steps, which must be the same in all libraries, "memory": MiB,
-the most that was resident}. With --serve it prints a line after warming up, and one for each line that it reads, so that run.py
+{"time": seconds of a step (median), "check": results of the first steps, which must be the same in all libraries, "memory" and
+"resident": MiB that were resident at most, and at the end}. With --serve it prints a line after warming up, and one for each line that it reads, so that run.py
 can measure several libraries in turn.
 
 A fast wrong answer is not a result: run.py compares the checks.
@@ -221,11 +221,11 @@ def measure(step, seconds, count, clock):
     return times
 
 
-def most_resident():
-    """MiB. Not ru_maxrss, which begins at what the process that started this one had."""
+def resident(name="VmHWM:"):
+    """MiB, at most or (VmRSS) now. Not ru_maxrss, which begins at what the process that started this one had."""
     status = Path("/proc/self/status")
     if status.exists():
-        return int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:"))) / 1024
+        return int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith(name))) / 1024
     import resource
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
@@ -258,7 +258,7 @@ def main():
     def figures(seconds):
         times = measure(step, seconds, steps, clock)
         found = float(np.percentile(times, 5)) if options.fastest else (statistics.mean if options.mean else statistics.median)(times)
-        return json.dumps({"time": found, "check": check, "memory": most_resident()})
+        return json.dumps({"time": found, "check": check, "memory": resident(), "resident": resident("VmRSS:")})
 
     if options.serve:
         print(json.dumps({"check": check}), flush=True)

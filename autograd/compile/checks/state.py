@@ -159,14 +159,15 @@ class Snapshot:
 
     tensors: list[tuple[Tensor, Array, Tensor | None, Array | None]]
 
-    def __init__(self, step: object) -> None:
+    def __init__(self, step: object, *, leaves: bool = True) -> None:
+        """leaves: whether the values of tensors that require grad are copied too, not only their gradients."""
         objects = reachable(step)
         for obj in objects:
             reason = obj.before_recording() if hasattr(type(obj), "before_recording") else ""
             if reason:
                 raise TraceError(f"trace: {reason} can't be recorded: call the step itself")
-        self.tensors = [(t, t.array.copy(), t._grad, None if t._grad is None else t._grad.array.copy())
-                        for t in objects if isinstance(t, Tensor)]
+        copies = {t: t.array.copy() if leaves or not t.tracked else t.array for t in objects if isinstance(t, Tensor)}
+        self.tensors = [(t, copy, t._grad, None if t._grad is None else copies[t._grad]) for t, copy in copies.items()]
         self.modules: list[Any] = [t for t in objects if hasattr(t, "_parameters") and hasattr(t, "training")]
         self.objects: list[tuple[Any, dict[str, Any]]] = [(t, attributes(t)) for t in objects if stateful(t)]
         self.dicts: list[tuple[dict[Any, Any], dict[Any, Any]]] = [(d, dict(d)) for d in objects if isinstance(d, dict)]

@@ -22,8 +22,8 @@ from .graph import Graph, GraphNode, GraphValue, mapped
 class Applied(Backward, Effects, Interceptor):
     """Notes each operation, Function, backward node, write and primitive; what these call themselves is not noted."""
 
-    def __init__(self, apart: bool = False) -> None:
-        super().__init__(apart)
+    def __init__(self, apart: bool = False, first: Any = None) -> None:
+        super().__init__(apart, first)
         self.graph: Graph = Graph()
         self._noting: bool = bool(profilers)
         self._named: list[Any] = []                  # tensors and arrays, whose memory no other one may take
@@ -116,9 +116,9 @@ class Applied(Backward, Effects, Interceptor):
             node = self.graph._nodes[-1]
             node._outputs[0]._requires_grad = any(value._requires_grad for value in node.inputs())
 
-    def run_node(self, node: Node, g: Any) -> Any:
+    def run_node(self, node: Node, g: Any, frees: bool) -> Any:
         """Note a node of a backward pass."""
-        grads = self._whole(super().run_node, node, g)
+        grads = self._whole(super().run_node, node, g, frees)
         self.note(node.name(), g if isinstance(g, list) else [g], {}, grads)
         return grads
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.engine import BackwardPass, running
 from ...core.function import FunctionNode
-from ...core.graph import Node
+from ...core.graph import FREED, Node
 from ...core.interceptors import without_watcher
 from ...core.tensor import Tensor
 from ..errors import TraceError
@@ -31,8 +31,8 @@ class Backward(Forward):
         """Create the pass object for a backward pass, see engine.run_backward."""
         return (GraphPass if create else TracedPass)(self, create, *given)
 
-    def run_node(self, node: Node, g: Any) -> Any:
-        """Run a node and record it: as NumPy calls if possible, else as one call."""
+    def run_node(self, node: Node, g: Any, frees: bool) -> Any:
+        """Run a node and record it: as NumPy calls if possible, else as one call. frees: it runs no more."""
         runner = self._nodes.get(node)
         if isinstance(node, FunctionNode) and runner is None:
             mark = len(self.calls), len(self.values), len(self.outside)
@@ -46,6 +46,9 @@ class Backward(Forward):
         elif runner is None or (getattr(runner, "inlined", False) and (self.apart or isinstance(g, np.ndarray))):
             grads = self._inline_rule(node, g) if runner is None else self._inline_backward(runner, node, g)
             if grads is not None:
+                if frees and self.apart:             # native programs have memory of their own for what it has saved
+                    node.saved = FREED
+                    self._nodes.pop(node, None)
                 return grads
         with without_watcher():
             grads = [np.asarray(x) if isinstance(x, np.generic) else x for x in node.run(g, False)]

@@ -27,8 +27,8 @@ DIRECT_ACCESS = {"array", "data", "numpy"}           # attributes of a Tensor th
 class Forward(Values):
     """Records declared operations, Operations and Functions; see core/primitive.py for the events."""
 
-    def __init__(self, apart: bool = False) -> None:
-        super().__init__(apart)
+    def __init__(self, apart: bool = False, first: Any = None) -> None:
+        super().__init__(apart, first)
         self._entering = False
 
     def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Tensor) -> None:

@@ -523,21 +523,16 @@ def library_call(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
             attempt.append(Call(np.array, (x.copy(),)), x)
     operands = tuple([x if isinstance(x, WindowGeometry) else operand(x) for x in args])
     made = function(*map(as_plain, args))
-    found: dict[int, Array] = {}
-    new: list[Array] = []
-
-    def watched(x: Any) -> Any:
-        if isinstance(x, tuple):
-            return tuple(map(watched, x))
-        if isinstance(x, np.ndarray) and id(x) not in found:
-            new.extend([x] if attempt.lookup(x) is None else [])
-            found[id(x)] = x.view(Watched)
-        return found.get(id(x), x)
-
-    results = watched(made)
+    found = {id(a): a for a in arrays_in(made)}
+    new = [a for a in found.values() if attempt.lookup(a) is None]
     if new:
         attempt.append(Call(function, operands), *new)
-    return results
+    return watched_as(made, {key: a.view(Watched) for key, a in found.items()})
+
+
+def watched_as(made: Any, found: dict[int, Any]) -> Any:
+    """A kernel's result with its arrays replaced by those found by id."""
+    return tuple([watched_as(x, found) for x in made]) if isinstance(made, tuple) else found.get(id(made), made)
 
 
 def as_plain(x: Any) -> Any:

@@ -37,8 +37,12 @@ class Released:
             self.values.append(value)
             self.new += value.array.nbytes
             if self.new >= BETWEEN:
-                self.new = 0
-                self.values = [v for v in self.values if not self._drop(v, by_root)]
+                self.search(by_root)
+
+    def search(self, by_root: dict[int, list[Value]]) -> None:
+        """Give back the pages of arrays that the recording alone holds."""
+        self.new = 0
+        self.values = [v for v in self.values if not self._drop(v, by_root)]
 
     def _drop(self, value: Value, by_root: dict[int, list[Value]]) -> bool:
         """Give the pages back if the recording alone holds the array; whether that is done."""

@@ -17,12 +17,13 @@ class ReplayedPass(BackwardPass):
 
     replayed = True
     fills_buffers = False
+    local: Sequence[Any] = ()                        # reducers in no_sync() when the step was recorded, inside of it
 
 
-def begin_pass(always: list[Any]) -> None:
+def begin_pass(always: list[Any], local: list[Any]) -> None:
     """In a replay: begin the pass."""
     current = ReplayedPass(False, False, {})
-    current.order = always
+    current.order, current.local = always, local
     running.passes.append(current)
 
 
@@ -71,10 +72,13 @@ class TracedPass(BackwardPass):
 
     def __init__(self, tracer: Any, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
         super().__init__(create, True, uses, self.run_node)
-        self.tracer: Any = tracer  # counters that were notified of the pass
-        self.started: set[Any] = set[Any]()
+        self.tracer: Any = tracer
+        self.frees = not keep                        # the step frees a node's saved values once it has run
+        self.started: set[Any] = set[Any]()          # counters that were notified of the pass
         self._always: list[Any] = []
-        tracer.calls.append(effect(Call(begin_pass, (Constant(self._always),), label="begin_pass")))
+        self.local: list[Any] = []                   # reducers add themselves
+        marks = Constant(self._always), Constant(self.local)
+        tracer.calls.append(effect(Call(begin_pass, marks, label="begin_pass")))
 
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order, then the callbacks."""
@@ -83,11 +87,12 @@ class TracedPass(BackwardPass):
         if any(node.lane is not None for node in order):
             self.tracer.refuse("lanes (parallel_apply, local devices) can't be recorded")
         super().run(order)
+        self.runner = None                           # it refers to this object
         self.tracer.end_pass(self)
 
     def run_node(self, node: Node, g: Any, create: bool) -> Any:
         """Run one node and record it."""
-        return self.tracer.run_node(node, g)
+        return self.tracer.run_node(node, g, self.frees)
 
     def add(self, target: Node, number: int, value: Any) -> None:
         """Add a gradient for output `number` of target to the pending ones."""

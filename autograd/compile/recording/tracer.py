@@ -22,9 +22,9 @@ class Tracer(Applied):
     sees_calls = True
     compiles = True                                  # see compiler.is_compiling()
 
-    def __init__(self, apart: bool = False, examples: bool = True) -> None:
-        super().__init__(apart)
-        self.examples = examples                     # the step runs on the examples, not on other values
+    def __init__(self, apart: bool = False, first: Tracer | None = None) -> None:
+        super().__init__(apart, first)
+        self.examples = first is None                # the step runs on the examples, not on other values
         self.primitives = 0                          # calls of primitives so far, but for zero_grad()
         self.late = ""                               # a test of values after a change of state, which can't be undone
         self.has_grad: list[bool] = []               # of a Differentiable's targets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import weakref
 from typing import Any, NoReturn
 
@@ -17,15 +18,22 @@ from .released import Released
 EMPTY = np.empty(0)
 
 
+def digest(array: Array) -> tuple[Any, ...]:
+    """What equal arrays have in common."""
+    return array.shape, array.dtype, hashlib.sha256(array.tobytes()).digest()
+
+
 class Values:
     """The base of Tracer: the values and calls recorded so far, and the tensors from outside of the step."""
 
-    def __init__(self, apart: bool = False) -> None:
+    def __init__(self, apart: bool = False, first: Values | None = None) -> None:
+        """first: the first recording, where this is the second one."""
+        self.known: Any = None if first is None else {v.number: location(v.array) for v, _ in first.outside}
         self.apart: bool = apart                     # rules are taken apart, for native code: see inline.py
         self.copies: dict[Any, Any] = {}             # of functions, instrumented
         self.calls: list[Call] = []
         self.values: list[Value] = []
-        self.outside: list[tuple[Value, Array]] = []     # arrays of no recorded call, with a copy of their contents
+        self.outside: list[tuple[Value, Any]] = []   # arrays of no recorded call, with _contents()
         self.guards: dict[int, tuple[Tensor, Array, int]] = {}       # tensors from outside: their array, and `tracked`
         self.written: set[int] = set()               # numbers of the values from outside that the step writes to
         self._by_location: dict[Location, Value] = {}
@@ -70,9 +78,16 @@ class Values:
         found = self.find(array)
         if found is None:
             found = self.value(array)
-            self.outside.append((found, array.copy()))
+            self.outside.append((found, self._contents(found)))
         found.uses += 1
         return found
+
+    def _contents(self, value: Value) -> Any:
+        """What compare() needs of an array from outside. In the first recording a digest. In the second a copy, which a
+        program may need too; None where the first one had the very array."""
+        if self.known is None:
+            return digest(value.array)
+        return None if self.known.get(value.number) == location(value.array) else value.array.copy()
 
     def fix(self, value: Value) -> None:
         """Keep a value in its present memory, since there are references to it or to views of it."""
@@ -119,6 +134,11 @@ class Values:
         """A new value for an output; None if the call returned an array that has one."""
         known = self._by_location.get(location(array)) if array.size else None
         return self.value(array, call) if known is None else None
+
+    def end(self) -> None:
+        """Free what nothing reads after the run: nodes with saved values, and memory that only the recording holds."""
+        self._nodes = {}
+        self._released.search(self._by_root)
 
     def drop_contents(self) -> None:
         """Free the memory of all values of the step, but not their shapes: the recording is only compared from now on."""

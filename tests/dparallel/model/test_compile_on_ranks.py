@@ -92,6 +92,50 @@ def test_one_rank_can_not_be_compiled(comm):
     assert run.made == 1 and not any(run.programs.values())
 
 
+@pytest.mark.parametrize("options", [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}])
+@pytest.mark.parametrize("backend", ["python", "inductor"])
+def test_accumulation_inside_of_a_step(comm, options, backend):
+    """no_sync() around all passes of a step but the last: one program, and bitwise the eager step if that is asked for. Inside
+    of no_sync() around a call, no pass is summed."""
+    states = []
+    for wrap in (lambda f: f, lambda f: ag.compile(f, backend=backend)):
+        with SEED:
+            ag.manual_seed(3)
+            net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4))
+        model = DataParallel(net, comm=comm, **options)
+        optimizer = optim.AdamW(model.parameters(), lr=1e-2)
+
+        def passes(parts, model=model):
+            for number, (x, y) in enumerate(parts):
+                with model.no_sync(number + 1 < len(parts)):
+                    loss = F.cross_entropy(model(x), y)
+                    loss.backward()
+            return loss
+
+        def step(parts, passes=passes, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = passes(parts)
+            optimizer.step()
+            return loss
+
+        run, alone = wrap(step), wrap(passes)
+        losses, data = [], batches(comm.rank, 3)
+        for number in range(4):
+            losses += [np.array(run(data[:n]).detach().numpy()) for n in (3, 2)]
+            optimizer.zero_grad()
+            with model.no_sync():
+                alone(data[number % 2:2])
+            alone(data[1:])
+            optimizer.step()
+        states.append([*losses, *state(model)])
+    for a, b in zip(*states, strict=True):
+        if backend == "python":
+            np.testing.assert_array_equal(a, b, strict=True)
+        else:
+            np.testing.assert_allclose(a, b, 1e-4, 1e-6)
+    assert not run.eager_calls and not alone.eager_calls and run.made == 2 and alone.made >= 1
+
+
 @pytest.mark.skipif(bool(available()), reason=available())
 @pytest.mark.threads(3)
 def test_native_steps_leave_the_same_bits_on_all_ranks(comm):
