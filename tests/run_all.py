@@ -50,7 +50,9 @@ QUICK_HALF = inside(marked("quick"), "dparallel", "autograd/core", "autograd/nn"
 TWO_RANKS = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 SETTINGS = {"PYTHONDONTWRITEBYTECODE": "",               # the tests' byte code, too, is read by what comes later, instead of made again (6 s)
-            "OPENBLAS_THREAD_TIMEOUT": "4"}              # its threads sleep when idle: they would spin for 0.1 s, in each process that starts
+            "OPENBLAS_THREAD_TIMEOUT": "4",              # its threads sleep when idle: they would spin for 0.1 s, in each process that starts
+            "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_threads_pthreads_yield_strategy": "nanosleep",
+            "OMPI_MCA_threads_pthreads_nanosleep_time": "100000"}      # ns; waiting ranks sleep: half of their time would be spinning
 
 SILENCE = 8                                              # seconds
 NO_TORCH = re.compile(r"No module named 'torch'|PyTorch, the yardstick|compares with PyTorch")       # reasons to skip
@@ -107,8 +109,7 @@ class Part:
 
 def on_ranks(n):
     """The suite on real ranks begins."""
-    return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), *PYTEST[1:], "tests/dparallel"],
-                OMPI_MCA_mpi_yield_when_idle="1")        # other parts run on these cores
+    return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), *PYTEST[1:], "tests/dparallel"])
 
 
 def begin_part(threads, waits):

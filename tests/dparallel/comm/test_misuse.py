@@ -428,10 +428,10 @@ def test_a_deadlock_over_hosts(script):
 @pytest.mark.parametrize("late", [0, 1])
 def test_one_report_of_a_stall_over_hosts(script, late):
     """The other host's claim comes first, or its report is the only one: a report names every rank."""
-    done = dprun(4, script(f"if comm.rank == {late}: time.sleep(7)\ncomm.allreduce(x)\n", HOSTS), "--stall", 4).shows(
+    done = dprun(4, script(f"comm.barrier()\nif comm.rank == {late}: time.sleep(7)\ncomm.allreduce(x)\n", HOSTS), "--stall", 4).shows(
         r"dparallel: stalled: no progress for \d+ s", code=0)
     assert done.text.count("stalled") == 1
-    assert re.search(rf"rank {late} is not in a collective; it is at \S*train.py:14: ", done.text)
+    assert re.search(rf"rank {late} is not in a collective; it is at \S*train.py:15: ", done.text)
     for rank in {0, 1, 2, 3} - {late}:
         assert re.search(rf"rank {rank} has waited [\d.]+ s in allreduce", done.text)
 
