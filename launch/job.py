@@ -17,7 +17,7 @@ from .messages import Messages
 from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
 from .report import ended, failed, marked, needed_but_gone, over, positions, read, running, show, stopped, unjoined, vanished
-from .streams import feed, forwarded
+from .streams import feed, finish_line, forwarded
 from .tie import popen
 from .timelines import Recorded
 
@@ -243,6 +243,8 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
         if not job.spread:
             feed(job.folder)
         code = job.run()
+    if code:
+        finish_line()
     if job.timed_out:
         print(f"dprun: the job was ended after {job.timeout:g} s (--timeout)", file=sys.stderr)
         return 124

@@ -42,6 +42,7 @@ SURVIVES = "DPARALLEL_SURVIVE"                       # set: number of active ran
 ROOT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 PACKAGES = ("autograd/", "dparallel/", "launch/")    # compiled modules have these file names
 OWN = (*PACKAGES, *(ROOT + name for name in PACKAGES))
+WORKERS = "\nOriginal Traceback (most recent call last):\n"
 RUNNERS = (runpy.__file__, "<frozen runpy>")
 leave = os._exit                                     # the real one
 CONNECTED = "PMI_FD"                                 # Hydra (MPICH, Intel MPI) has set it: a rank's connection to mpirun
@@ -287,6 +288,8 @@ def folded(error: BaseException) -> str:
     parts: list[Any] = [whole]
     for part in parts:
         part.stack = Folded(part.stack)
+        if part.__cause__ is not None and WORKERS in str(part):      # the text of a DataLoader's error has its cause's
+            part.__cause__ = None
         parts += filter(None, [part.__cause__, part.__context__, *(getattr(part, "exceptions", None) or ())])
     return "".join(whole.format())
 

@@ -24,6 +24,7 @@ CHUNK = 1 << 16
 PAUSE = 0.05                                         # seconds between looks at whether the job has ended
 NOISE = b"NBC_Progress: an error 7"                  # Open MPI's line on each collective that a dead rank was in
 FOREGROUND = 0.5                                     # seconds between looks at whether the terminal is ours to read
+unfinished: set[int] = set()                         # targets whose last line lacks its end, such as a progress bar
 
 
 @dataclass
@@ -139,10 +140,17 @@ def without_noise(stream: Stream, text: bytes) -> bytes:
 
 def write(target: int, data: bytes) -> None:
     """Write all of it; discard it if the reader is gone: the ranks continue, as under mpirun."""
+    (unfinished.discard if data.endswith(b"\n") else unfinished.add)(target)
     text = memoryview(data)
     with contextlib.suppress(BrokenPipeError):
         while text:
             text = text[os.write(target, text):]
+
+
+def finish_line() -> None:
+    """End an unfinished line, so that dprun's next line on standard error begins a new one."""
+    if 2 in unfinished or (1 in unfinished and os.isatty(1) and os.isatty(2)):
+        write(2, b"\n")
 
 
 def feed(folder: str) -> None:

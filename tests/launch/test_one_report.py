@@ -56,6 +56,21 @@ def test_all_that_a_failed_job_prints(script, what, code, wanted):
     assert not BOILERPLATE.search(done.stderr), done.stderr
 
 
+def test_the_report_begins_a_line_below_a_progress_bar(tmp_path):
+    (tmp_path / "bar.py").write_text("import sys\nsys.stderr.write('step 3 [==  ]')\nsys.stdout.write('half')\nsys.exit(sys.argv[1])\n")
+    done = dprun("-n", 1, tmp_path / "bar.py", "no data")
+    assert done.stdout == "half" and done.stderr == "step 3 [==  ]\nno data\ndprun: rank 0 of 1 failed with exit code 1\n"
+
+
+def test_the_traceback_of_a_loaders_worker_is_reported_once(tmp_path):
+    (tmp_path / "rows.py").write_text("from autograd.utils.data import DataLoader, Dataset\nclass Rows(Dataset):\n    def __len__(self):\n"
+                                      "        return 2\n    def __getitem__(self, row):\n        raise OSError('no row')\n"
+                                      "list(DataLoader(Rows(), num_workers=1))\n")
+    text = dprun("-n", 1, tmp_path / "rows.py").stderr
+    assert text.count("Traceback") == 2 and text.count("OSError: no row\n") == 1 and "direct cause" not in text
+    assert text.index("list(DataLoader(") < text.index("Original Traceback (most recent call last):\n" f'  File "{tmp_path}/rows.py"')
+
+
 def test_verbose_shows_mpiruns_messages_too(script):
     done = dprun("-n", 2, "--verbose", script, "kill")
     assert re.search(r"noticed that process rank 1|BAD TERMINATION", done.stdout + done.stderr) and "rank 1 of 2 was ended by signal 9" in done.stderr

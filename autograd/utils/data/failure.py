@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import traceback
+from types import TracebackType
 from typing import NamedTuple, NoReturn
+
+FOLDER = os.path.dirname(__file__)
 
 
 class Failure(NamedTuple):
@@ -15,8 +19,8 @@ class Failure(NamedTuple):
 
     @classmethod
     def caught(cls, error: BaseException, location: str) -> Failure:
-        """The failure for `error`, its traceback as text."""
-        report = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        """The failure for `error`, its traceback as text, from the dataset on."""
+        report = "".join(traceback.format_exception(type(error), error, outside(error.__traceback__)))
         return cls(type(error), f"Caught {type(error).__name__} {location}.\nOriginal {report}", error)
 
     def reraise(self) -> NoReturn:
@@ -30,6 +34,13 @@ class Failure(NamedTuple):
             raise error from self.original
         finally:
             del error, self                 # the traceback holds this frame: no cycle, so nothing outlives the handler
+
+
+def outside(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without its first frames in this folder; the last frame stays."""
+    while trace is not None and trace.tb_next is not None and os.path.dirname(trace.tb_frame.f_code.co_filename) == FOLDER:
+        trace = trace.tb_next
+    return trace
 
 
 class Plain(str):
