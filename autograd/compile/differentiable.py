@@ -72,7 +72,8 @@ class Differentiable(Recorded):
                 whole = kept[id(root_of(x.array))] = made[id(root_of(x.array))]
                 tracer.fix(whole)
                 if whole.array.size != root_of(whole.array).size:
-                    raise TraceError(f"its backward pass reads a part of what {whole.maker} made")
+                    line, label = getattr(whole.maker, "line", ""), getattr(whole.maker, "label", "")
+                    raise TraceError(f"trace: {line}: the backward pass reads memory of which {label} makes only a part")
         self.outs, self.has_grad = count, tracer.has_grad
         self.pure = not tracer.written and not tracer.primitives
         self.returned = tracer.returned.form_of_first()

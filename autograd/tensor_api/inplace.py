@@ -19,7 +19,7 @@ from ..core.casting import casting, suspended
 from ..core.graph import shared_counter
 from ..core.modes import GRAD, modes
 from ..core.operation import Operation
-from ..core.primitive import side_effect, spanned, value_written
+from ..core.primitive import side_effect, spanned, value_written, watchers
 from ..core.tensor import Tensor, result
 from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
@@ -41,7 +41,7 @@ from ..ops.index import (
 )
 from ..ops.pointwise.cast import cast
 from ..ops.pointwise.logic import logical_not
-from ..ops.shape import expand, layout_of, reshape, tril, triu
+from ..ops.shape import clone, expand, layout_of, reshape, tril, triu
 from ..spans.spans import begin, describe, end, operation_number, profilers
 from .conversion import is_contiguous
 from .storage import TypedStorage, UntypedStorage
@@ -115,14 +115,14 @@ def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         value = computed(operation, old, args, kwargs, name)
         if old.counter is not None:                  # views of the old memory were made on the way: look at a copy
             old = before_write(self)
-            old.array = self.array.copy()
+            old.array = copied(self.array)
             value = computed(operation, old, args, kwargs, name)
             return write(self, value, name, old)
         watch = weakref.ref(old)
         del old
         saved = watch()
         if saved is not None:                        # its value is needed for backward, and the memory is not its own
-            saved.array = self.array.copy()
+            saved.array = copied(self.array)
         return write(self, value, name, saved)
 
     method.__name__ = method.__qualname__ = name
@@ -146,6 +146,12 @@ def before_write(x: Tensor) -> Tensor:
     old = result(x.array if hooks_in_use() is None else x.array.copy())
     old.edge, old.tracked, old.dual = x.edge, x.tracked, x.dual
     return old
+
+
+def copied(array: Array) -> Array:
+    """A copy of an array, which recorders see."""
+    copy: Array = clone(result(array), memory_format=contiguous_format).array if watchers else array.copy()
+    return copy
 
 
 def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: dict[str, Any], name: str) -> Tensor:

@@ -97,8 +97,9 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
             raise TimeoutError(f"notebook_launcher: the ranks were ended after {timeout:g} s")
         if code or not Path(folder, "result").exists():
             text = (f"notebook_launcher: the job of {n} ranks ended with exit code {code}"
-                    f"{'' if code else ', before the function returned on rank 0'}\n" + said[max(0, said.rfind("dprun: ")):])
-            raise briefly(RankFailure(text), f"RankFailure: {text}")
+                    f"{'' if code else ', before the function returned on rank 0'}")
+            shown = said[max(0, said.rfind("dprun: ")):]             # in the cell, above the exception
+            raise briefly(RankFailure(f"{text}\n{shown}"), f"RankFailure: {text}")
         return pickle.loads(Path(folder, "result").read_bytes())
 
 

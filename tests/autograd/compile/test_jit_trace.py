@@ -227,6 +227,21 @@ def test_arguments():
     assert set(inspect.signature(ag.jit.trace).parameters) == set(inspect.signature(torch.jit.trace).parameters)
 
 
+def test_writes_whose_rules_read_the_old_values():
+    def function(x):
+        y = x.clone()
+        y.mul_(x)
+        y.view(3, 1).mul_(x.view(3, 1))
+        return y.add_(x)
+
+    traced = ag.jit.trace(function, ag.ones(3, requires_grad=True))
+    (x, ours), (z, theirs) = ((leaf, f(leaf)) for f in (traced, function) for leaf in [ag.tensor([1.0, 2.0, 3.0], requires_grad=True)])
+    ours.sum().backward()
+    theirs.sum().backward()
+    assert ours.tolist() == theirs.tolist() == [2.0, 10.0, 30.0] and x.grad.tolist() == z.grad.tolist() == [4.0, 13.0, 28.0]
+    assert kinds(traced).count("aten::clone") == 3
+
+
 def test_what_cannot_be_traced_names_the_line():
     def reads(x):
         return x * x.sum().item()
