@@ -71,7 +71,6 @@ class Comparison:
     check: Any
     watch: Any
     backward_of: int
-    held: tuple[int, ...]
     max_tag: int
     without_bfloat16: list[int]
     flight: Callable[[], int]
@@ -99,19 +98,20 @@ class Comparison:
         if self.check:
             self.watch.latest_site = self._history.record(self.entered, call)
         call.pack_into(self._own_header)
-        if self._send_header():
+        if self._send_header(bytes(self._own_header)):
             self._all_headers[:] = self._own_header * self.size
         return self._verdict(call)
 
-    def _send_header(self) -> bool:
+    def _send_header(self, header: bytes) -> bool:
         """Send this rank's header to all ranks. Returns whether all are equal; if not, they are in _all_headers."""
-        if self._shared_calls is None:
-            self.comm.Allgather(self._own_header_spec, self._all_headers_spec)
-            return self._all_headers == self._own_header * self.size
-        equal = self._shared_calls.exchange(self._own_header)
-        if not equal:
+        if self._shared_calls is not None:
+            if self._shared_calls.exchange(header):
+                return True
             self._all_headers[:] = self._shared_calls.headers()
-        return equal
+            return False
+        self._own_header[:] = header
+        self.comm.Allgather(self._own_header_spec, self._all_headers_spec)
+        return self._all_headers == header * self.size
 
     def _enter(self, call: Call) -> None:
         """Begin a collective."""
@@ -176,12 +176,13 @@ class Comparison:
         sent, _, back = reducible(x, call.op, self.size)
         if sent.nbytes > shared.limit:
             return None
+        obligations.before_waiting()
         rooms = shared.rooms(sent)
         arrays = rooms[shared.half]
-        arrays[self.held[0]][...] = sent
+        arrays[shared.rank][...] = sent
         self._compare_calls(call)
         if sent is x and not (call.key or call.dim or self.check):
-            self._remember((x.dtype, x.shape, call.op, call.ties), call, rooms, back)
+            self._remember((x.dtype, x.shape, call.op, call.ties), call, rooms, back if call.op == "mean" else None)
         return Handle(None, value=[back(shared.combine(arrays, call.op))])
 
     def _remember(self, key: Any, call: Call, rooms: Any = None, finish: Any = None) -> KnownCall:
@@ -195,12 +196,11 @@ class Comparison:
 
     def _compare_again(self, known: KnownCall) -> bool:
         """Compare a known call. Returns whether all headers are equal, with the numbers in them."""
-        call, header = known.call, self._own_header
+        call, header = known.call, known.header
         self._enter(call)
-        header[:] = known.header
         if call.backward_of:
-            BACKWARD_OF.pack_into(header, BACKWARD_OF_AT, 2 * call.backward_of)
-        if self._send_header():
+            header = header[:BACKWARD_OF_AT] + BACKWARD_OF.pack(2 * call.backward_of) + header[BACKWARD_OF_AT + 8:]
+        if self._send_header(header):
             return True
         self._verdict(call)
         return False
@@ -230,10 +230,13 @@ class Comparison:
     def _allreduce_again(self, known: KnownCall, x: Array) -> list[Array]:
         try:
             shared: Any = self._shared_calls
+            if obligations.settle is not None:
+                obligations.before_waiting()
             arrays = known.rooms[shared.half]
-            arrays[self.held[0]][...] = x
+            arrays[shared.rank][...] = x
             self._compare_again(known)
-            return [known.finish(shared.combine(arrays, known.call.op))]
+            combined = shared.combine(arrays, known.call.op)
+            return [combined if known.finish is None else known.finish(combined)]
         finally:
             self.waiting = None
 

@@ -37,14 +37,14 @@ class SharedCalls:
     def __init__(self, comm: Intracomm, parts: Sequence[memoryview], unused_tag: int) -> None:
         self._comm: Any = comm
         self._unused_tag = unused_tag                # a probe that finds a message does not let MPI progress
-        self._rank: int = comm.rank
+        self.rank: int = comm.rank
         self._number = 0                             # of the last exchange
         self.half: int = 1                           # that the next exchange uses
         self.limit: int = 2 * HALF // comm.size      # bytes of arrays: each rank reads those of all
         self._counters: list[Any] = [part[:8].cast("q") for part in parts]
-        self._counter: Any = self._counters.pop(self._rank)
+        self._counter: Any = self._counters.pop(self.rank)
         self._headers = [[part[start:start + HEADER.size] for part in parts] for start in (64, 64 + HEADER.size)]
-        self._own_headers = [half[self._rank] for half in self._headers]
+        self._own_headers = [half[self.rank] for half in self._headers]
         self._data = [[np.frombuffer(part, np.uint8, HALF, start) for part in parts] for start in (PAGE, PAGE + HALF)]
         self._without_warnings = contextvars.Context()           # as in MPI; np.errstate() takes 0.5 us longer
         self._without_warnings.run(np.seterr, all="ignore")
@@ -55,7 +55,7 @@ class SharedCalls:
         parts = shared_parts(comm, PAGE + 2 * HALF) if comm.size > 1 else None
         return None if parts is None else cls(comm, parts, unused_tag)
 
-    def exchange(self, header: bytes | bytearray) -> bool:
+    def exchange(self, header: bytes) -> bool:
         """Send this rank's header to all ranks. Returns whether all headers are equal."""
         half = self.half
         self._own_headers[half][:] = header
