@@ -178,11 +178,11 @@ def main() -> int:
         (4, lambda: Part("dprun and examples", [*PYTEST, *COMMANDS], waits=True)),
         (4, lambda: Part("autograd, amp to ops", [*PYTEST, *FIRST_ROOMS])),
         (4, lambda: Part("autograd, observe to utils, and tests of all packages", [*PYTEST, *REST])),
+        (3, lambda: on_ranks(3)),                    # beside the jobs, which wait more than they work
+        (3, lambda: on_ranks(2)),
         (4, lambda: Part("the core's sources", [*PYTEST, *inside(FILES, "autograd/core", "autograd/modes")], DPARALLEL_PURE="1")),
         (4, lambda: Part("as on an older processor", [*PYTEST, *marked("processor")], **older_processor())),
-        (4, lambda: on_ranks(1)),
-        (3, lambda: on_ranks(2)),                    # beside the jobs, which wait more than they work
-        (3, lambda: on_ranks(3))], counts)
+        (4, lambda: on_ranks(1))], counts)         # the shortest last, so that both cores are busy to the end
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
     return next((code for code in codes if code), 0)
 

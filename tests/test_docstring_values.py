@@ -146,9 +146,9 @@ def false_values(path, calls):
     for name, (kind, text) in ((name, said) for name, said in arguments.items() if name in parameters):
         base = calls[0].bound.get(name, parameters[name].default)
         for values in admitted(kind, text, parameters[name], base):
-            errors_of = [call.with_value(name, value) for value in values for call in calls]
-            if None not in errors_of:
-                found.append(f"{path}: {name}={values[0]!r}: {type(errors_of[0]).__name__}: {str(errors_of[0])[:90]}")
+            if all(call.with_value(name, value) is not None for value in values for call in calls):
+                error = calls[0].with_value(name, values[0])
+                found.append(f"{path}: {name}={values[0]!r}: {type(error).__name__}: {str(error)[:90]}")
         said = text.partition("; integers are converted")[0] if isinstance(calls[0].bound.get(name), ag.Tensor) else ""
         for word in " ".join(dtypes for words, dtypes in DTYPES.items() if re.search(rf"\b{words}\b", said)).split():
             dtype = getattr(ag, word)
