@@ -375,6 +375,8 @@ def _hashable(form: Any) -> Any:
         return form
     kind, cls, parts = form
     if kind == "other":
+        if isinstance(parts, (np.ndarray, np.generic)):      # eager whatever it holds: one notice, one entry
+            return (type(parts),)
         return (type(parts), parts) if isinstance(parts, PLAIN) else (type(parts), id(parts))
     if kind == "dict":
         return (cls, *((key, _hashable(part)) for key, part in parts.items()))

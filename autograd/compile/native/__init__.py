@@ -53,7 +53,7 @@ class Native:
         self._places, size = places(items)
         self._block = np.zeros(size + LINE, np.uint8)
         self._base = -(-self._block.ctypes.data // LINE) * LINE
-        self._slots: dict[Any, int] = {}             # of the table: storages, and names of libraries' functions
+        self._slots: dict[Any, int] = {"block": 0}   # of the table: storages, and names of libraries' functions
         self._addresses: list[int] = [self._base]
         self._arrays: dict[Storage, Array] = {}
         self._uses = 0
@@ -163,42 +163,38 @@ class Native:
             self.kinds.append(("product", [item.label]))
         name = functions.setdefault(text, f"k{len(functions)}")
         lines: list[str] = []
-        values = [self._pointer(key, n * key.dtype.itemsize, lines) if isinstance(key, Storage) else
-                  self._entry(key, n, lines) for key, n in given]
-        self._kernels.append((name, [self._place(key, n) for key, n in given], cut, most))
-        values = [f"ptr {v}" for v in values] + (["i64 %first", "i64 %count"] if cut else [])
+        places = [self._place(key, n) for key, n in given]
+        self._kernels.append((name, places, cut, most))
+        values = [f"ptr {self._pointer(*place, lines)}" for place in places] + (["i64 %first", "i64 %count"] if cut else [])
         return [*lines, f"  call void @{name}({', '.join(values)})"], most
 
     def _place(self, key: Any, n: int) -> tuple[int, int]:
-        """The place in the table of a storage or another entry, and the bytes to add to it."""
+        """The place in the table of a pointer to a storage, from its element n on, or of another address n; and the bytes to
+        add to what is there."""
         if not isinstance(key, Storage):
-            return self._slots[key], 0
+            return self._slot(key, n), 0
         start = n * key.dtype.itemsize
-        return (self._slots[key], start) if key.array is not None else (self._slots["block"], start + self._places[key])
+        if key.array is None:
+            return self._slots["block"], start + self._places[key]
+        self._arrays[key] = key.array
+        return self._slot(key, address(key.array)), start
+
+    def _slot(self, key: Any, content: int) -> int:
+        """The place of an entry in the table, a new one on first use."""
+        if key not in self._slots:
+            self._slots[key] = len(self._addresses)
+            self._addresses.append(content)
+        return self._slots[key]
 
     def _new(self, lines: list[str], text: str) -> str:
         self._uses += 1
         lines.append(f"  %u{self._uses} = {text}")
         return f"%u{self._uses}"
 
-    def _entry(self, key: Any, address: int, lines: list[str]) -> str:
-        """A pointer of the table."""
-        if key not in self._slots:
-            self._slots[key] = len(self._addresses)
-            self._addresses.append(address)
-        at = self._new(lines, f"getelementptr inbounds ptr, ptr %table, i64 {self._slots[key]}")
-        return self._new(lines, f"load ptr, ptr {at}")
-
-    def _pointer(self, storage: Storage, start: int, lines: list[str]) -> str:
-        """A pointer to memory, `start` bytes on."""
-        if storage.array is not None:
-            self._arrays[storage] = storage.array
-            pointer = self._entry(storage, address(storage.array), lines)
-        else:
-            if "block" not in self._slots:
-                self._slots["block"] = 0
-            start += self._places[storage]
-            pointer = self._entry("block", self._base, lines)
+    def _pointer(self, slot: int, start: int, lines: list[str]) -> str:
+        """A pointer of the table, `start` bytes on."""
+        at = self._new(lines, f"getelementptr inbounds ptr, ptr %table, i64 {slot}")
+        pointer = self._new(lines, f"load ptr, ptr {at}")
         return self._new(lines, f"getelementptr inbounds i8, ptr {pointer}, i64 {start}") if start else pointer
 
     # --- memory -----------------------------------------------------------------------------------------------------------

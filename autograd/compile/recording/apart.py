@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.types import Array
 from ...core.operation import SumTo
-from ...kernels import group_norm
+from ...kernels import group_norm, recurrent_fused
 from ...kernels import pooling as places
 from ...kernels.addresses import address
 from ...kernels.chebyshev import pieces
@@ -18,7 +18,7 @@ from ...kernels.error_functions import erf
 from ...kernels.matmul import matmul
 from ...kernels.memory_format import channels_last, is_channels_last, ordered_last
 from ...kernels.norms import exact, power_of_two
-from ...kernels.onednn import pooling
+from ...kernels.onednn import convolution, pooling, resampling
 from ...kernels.onednn.library import supported
 from ...kernels.onednn.reorder import to_channels_last, to_rows
 from ...kernels.products import affine, column_sums, product
@@ -32,6 +32,11 @@ from ...kernels.windows import Sizes, WindowGeometry
 # what lower.py knows by its own name
 WHOLE: set[Any] = {take_per_row, subtract_per_row, masked, product, affine, matmul, column_sums, add_rows, erf, power_of_two,
                    add_into_rows}
+# what lowering/primitives.py makes calls of C functions of
+LIBRARY: set[Any] = {
+    convolution.conv, convolution.conv_input, convolution.conv_weight, pooling.mean_windows, pooling.mean_windows_back,
+    pooling.max_windows_back, resampling.linear, resampling.linear_back, group_norm.forward, group_norm.backward,
+    recurrent_fused.lstm_forward, recurrent_fused.lstm_backward, recurrent_fused.gru_forward, recurrent_fused.gru_backward}
 ANSWERS: dict[Any, Any] = {exact: False, limits: (-1, 0)}      # of tests of values: those that are right for all values
 CHECKS: set[Any] = {check_places}                               # kernels that raise errors for some values
 OF_LAYOUT: set[Any] = {channels_last, ordered_last, is_channels_last, supported}     # they read no values
@@ -131,4 +136,4 @@ REPLACED: dict[Any, Callable[..., Any]] = {
     pieces: piecewise, group_norm.by_running: by_running, pooling.max_windows: max_windows, places.decoded: decoded,
     to_channels_last: copied_last, to_rows: copied_rows, address: no_address}
 IN_PYTHON: dict[Any, Callable[..., Any]] = {SumTo.forward: sum_to}         # compiled functions of autograd's core
-__all__ = ["ANSWERS", "CHECKS", "IN_PYTHON", "OF_LAYOUT", "REPLACED", "WHOLE"]
+__all__ = ["ANSWERS", "CHECKS", "IN_PYTHON", "LIBRARY", "OF_LAYOUT", "REPLACED", "WHOLE"]

@@ -29,8 +29,7 @@ from ...kernels.products import affine, product
 from ...kernels.where import masked
 from ...kernels.windows import WindowGeometry
 from ..checks.state import names_in
-from ..lowering.primitives import PRIMITIVES
-from .apart import ANSWERS, CHECKS, IN_PYTHON, OF_LAYOUT, REPLACED, WHOLE
+from .apart import ANSWERS, CHECKS, IN_PYTHON, LIBRARY, OF_LAYOUT, REPLACED, WHOLE
 from .calls import Array, Call, cast, element, fill, name_of, pick, update
 
 if TYPE_CHECKING:
@@ -463,7 +462,7 @@ def observed_call(function: Callable[..., Any], *args: Any, **settings: Any) -> 
         return function(*map(as_plain, args))
     if attempt.apart and function in REPLACED:
         return instrumented(REPLACED[function])(*args)
-    if attempt.apart and function in PRIMITIVES:
+    if attempt.apart and function in LIBRARY:
         return library_call(function, args)
     if attempt.apart and function in WHOLE:
         return opaque_call(function, args, settings)

@@ -45,14 +45,19 @@ def start_counter(leaf: Any) -> None:
     leaf.hooks.counter.listener.begin()
 
 
-class GraphPass(BackwardPass):
-    """A pass with create_graph=True: its nodes call operations, which are recorded as all others are."""
+class RecordedPass(BackwardPass):
+    """A pass of a step that is recorded. Its nodes keep their saved values."""
 
     fills_buffers = False
 
     def __init__(self, tracer: Any, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
         super().__init__(create, True, uses, runner)
         self.tracer: Any = tracer
+        self.frees = not keep                        # the step itself frees them once a node has run
+
+
+class GraphPass(RecordedPass):
+    """A pass with create_graph=True: its nodes call operations, which are recorded as all others are."""
 
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order."""
@@ -65,15 +70,11 @@ class GraphPass(BackwardPass):
         self.tracer.refuse("backward(create_graph=True) can't be recorded; grad(..., create_graph=True) can be")
 
 
-class TracedPass(BackwardPass):
-    """A BackwardPass that records each node, sum and delivery. Nodes keep their saved values, which replays use."""
-
-    fills_buffers = False
+class TracedPass(RecordedPass):
+    """A pass that records each node, sum and delivery. Replays use saved values of nodes."""
 
     def __init__(self, tracer: Any, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
-        super().__init__(create, True, uses, self.run_node)
-        self.tracer: Any = tracer
-        self.frees = not keep                        # the step frees a node's saved values once it has run
+        super().__init__(tracer, create, keep, uses, self.run_node)
         self.started: set[Any] = set[Any]()          # counters that were notified of the pass
         self._always: list[Any] = []
         self.local: list[Any] = []                   # reducers add themselves

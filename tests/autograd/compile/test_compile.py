@@ -633,3 +633,13 @@ def test_a_copy_that_the_core_keeps_of_an_overwritten_tensor():
             got = compiled().array.copy(), w.grad.array.copy()
             wanted = step().array, w.grad.array
             assert (got[0] == wanted[0]).all() and (got[1] == wanted[1]).all()
+
+
+def test_arrays_of_numpy_give_one_notice():
+    """Each call has another array: the first says why such calls are eager, and the others run at once."""
+    step = compiled(lambda x, scale: x * ag.from_numpy(scale))
+    with pytest.warns(UserWarning, match="NumPy array: pass a tensor"):
+        step(ag.ones(2), np.ones(2, np.float32))
+    for n in range(10):
+        assert step(ag.ones(2), np.full(2, n, np.float32)).tolist() == [n, n]
+    assert step.made == len(step.eager_calls) == 1

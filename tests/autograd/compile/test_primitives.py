@@ -6,9 +6,11 @@ import pytest
 import autograd as ag
 from autograd import nn
 from autograd.compile.checks.state import Snapshot
+from autograd.compile.lowering.primitives import PRIMITIVES
 from autograd.compile.native import available
 from autograd.compile.programs.engines import NATIVE
 from autograd.compile.recorded import Recorded
+from autograd.compile.recording import apart
 from autograd.compile.recording.nests import Nest
 from autograd.kernels.loops import loops
 from autograd.kernels.onednn import onednn
@@ -212,3 +214,7 @@ def test_model():
     for (name, p), q in zip(model.named_parameters(), other.parameters()):
         np.testing.assert_allclose(p.grad.array, q.grad.array, 1e-3, 1e-3, err_msg=name)
     np.testing.assert_allclose(model[1].running_var.array, other[1].running_var.array, 1e-5)
+
+
+def test_what_is_recorded_whole_is_what_can_be_lowered():
+    assert PRIMITIVES.keys() == apart.LIBRARY
