@@ -152,12 +152,17 @@ def test_a_rank_that_waits_for_long_sleeps(comm, monkeypatch):
         return
     from dparallel.comm.mpi import shared_calls
     slept = []
-    monkeypatch.setattr(shared_calls, "time", SimpleNamespace(sleep=lambda seconds: slept.append(time.sleep(seconds))))
-    comm.barrier()
+
+    def sleep(seconds):
+        if comm.rank == 0 and not slept:
+            slept.append(comm.comm.Isend(np.ones(1), 1, 5))
+
+    monkeypatch.setattr(shared_calls, "time", SimpleNamespace(sleep=sleep))
     if comm.rank == 1:
-        time.sleep(0.2)
+        comm.comm.Recv(np.empty(1), 0, 5)            # rank 0 sends this when it sleeps
     comm.barrier()
-    assert slept or comm.rank == 1
+    for request in slept:
+        request.Wait()
 
 
 def test_a_freed_communicator_says_so(comm):
