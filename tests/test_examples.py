@@ -35,8 +35,8 @@ load_digits, load_diabetes, load_sample_images = load("digits"), load("diabetes"
 
 @pytest.fixture(scope="session")
 def data_alone(tmp_path_factory):
-    """The environment for a run with sklearn's data but without sklearn, which takes 2 s to import in each process. The runs
-    of digits.py to 97 percent and without MPI are with sklearn itself."""
+    """The environment for a run with sklearn's data but without sklearn, which takes 2 s to import in each process. The run
+    of digits.py without MPI is with sklearn itself."""
     folder = tmp_path_factory.mktemp("data")
     package = folder / "sklearn" / "datasets"
     package.mkdir(parents=True)
@@ -71,8 +71,8 @@ def test_the_same_curve_of_losses_in_one_process_on_devices_and_on_ranks(tmp_pat
         np.testing.assert_allclose(curve, curves[0], rtol=0, atol=1e-10)
 
 
-def test_digits_under_dprun_reach_97_percent_with_a_picture_and_equal_weights(tmp_path):
-    text = run(*DPRUN, 2, "examples/digits.py", "--plot", tmp_path / "curve.png")
+def test_digits_under_dprun_reach_97_percent_with_a_picture_and_equal_weights(tmp_path, data_alone):
+    text = run(*DPRUN, 2, "examples/digits.py", "--plot", tmp_path / "curve.png", **data_alone)
     accuracy = float(re.search(r"accuracy on 360 held-out images: ([\d.]+)%", text)[1])
     assert accuracy >= 97
     assert "samples per second on 2 ranks (mpi)" in text
@@ -206,15 +206,19 @@ def test_graph_net_recognises_digits():
     assert float(re.search(r"digits: ([\d.]+)% of 360", text)[1]) > 45
 
 
-BRIEF = {"vae": ("--epochs", 2), "wgan_gp": ("--steps", 12), "cartpole": ("--rounds", 8), "lbfgs": ("--steps", 5),
-         "contrastive": ("--epochs", 2, "--rows", 300)}
 SAID = {"vae": r"evidence lower bound: (\d+)", "wgan_gp": r"critic sees: (-?\d)", "cartpole": r"mean of the last rounds: (\d+)", "lbfgs": r"mean squared error (0\.48)",
         "contrastive": r"nearest neighbour is the same digit: (\d+)"}
 
 
-@pytest.mark.parametrize("before", [(), (*DPRUN, 2)], ids=["alone", "dprun"])
-@pytest.mark.parametrize("name", BRIEF)
-def test_short_runs(name, before, tmp_path, data_alone):
-    text = run(*before, f"examples/{name}.py", *BRIEF[name], "--plot", tmp_path / "picture.png", **data_alone)
+@pytest.fixture(scope="module", params=[(), (*DPRUN, 2)], ids=["alone", "dprun"])
+def short_runs(request, tmp_path_factory, data_alone):
+    """What the examples print, one after the other, and the folder of their pictures: one job, as importing takes longest."""
+    folder = tmp_path_factory.mktemp("pictures")
+    return run(*request.param, "tests/examples/short_runs.py", folder, **data_alone), folder
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_short_runs(name, short_runs):
+    text, folder = short_runs
     assert re.search(SAID[name], text), text
-    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
