@@ -30,7 +30,7 @@ test: $(TEST) $(CORE)
 
 # PyTorch, with which tests compare, and packages over it: 200 MB to download, on Linux some GB where pip finds only CUDA's
 yardstick: $(TEST)
-	@echo "== Downloading PyTorch and packages over it into $(VENV)"
+	@echo "== Downloading PyTorch and packages over it into $(VENV), 200 MB on most systems: a minute"
 	$(INSTALL) --only yardstick
 
 check: $(TEST)

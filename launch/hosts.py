@@ -13,6 +13,7 @@ from typing import NamedTuple
 from .slurm import allocation, lost
 
 PROBE = 10.0                                         # seconds in which a host must respond
+CONNECT = f"-oConnectTimeout={PROBE:.0f}"            # ssh's; without it ssh may wait for ever
 
 
 class Host(NamedTuple):
@@ -49,7 +50,7 @@ def answering(hosts: Sequence[Host], ssh: str, by_slurm: bool) -> list[Host]:
 
 def silent(hosts: Sequence[Host], ssh: str) -> dict[str, str]:
     """The hosts on which ssh can't run a command, and why, as " (Connection refused)"; "" if it does not say."""
-    flags = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={PROBE:.0f}"] if "ssh" in ssh else []
+    flags = ["-o", "BatchMode=yes", CONNECT] if "ssh" in ssh else []
     probes = {host.name: subprocess.Popen(
         [*shlex.split(ssh), *flags, host.name, "true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True) for host in hosts if not is_here(host.name)}

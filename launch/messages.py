@@ -10,12 +10,12 @@ RULE = rb"(?P<rule>-{60,74}|={60,})\n"
 TITLES = (rb"(?:MPI_ABORT was invoked|prterun (?:has exited|noticed|detected)|mpirun (?:has exited|noticed|detected)|"
           rb"An MPI communication peer|A daemon failed|=   BAD TERMINATION)")
 LINES = (rb"^(?:\[warn\] Epoll|Abort\(-?\d+\) on node |\[(?:mpiexec|proxy)[^\]\n]*\] |"
-         rb"\[[^\s\]]+:\d+\] (?:\*\*\* |plm:[rs]sh: Warning: )|"
+         rb"\[[^\s\]]+:\d+\] (?:\*\*\* |plm:[rs]sh: Warning: |UNSUPPORTED DAEMON ERROR STATE)|"
          rb"YOUR APPLICATION TERMINATED WITH|This typically refers to a problem with|Please see the FAQ page for debugging)"
          rb"[^\n]*\n")
 ENDS = re.compile(rb"^\n?" + RULE + TITLES + rb".*?\n(?P=rule)\n|" + LINES, re.S | re.M)
 # one of these is in each message
-SIGNS = (b"-" * 60, b"=" * 60, b"] *** ", b"] plm:", b"[warn] Epoll", b"Abort(", b"[mpiexec", b"[proxy",
+SIGNS = (b"-" * 60, b"=" * 60, b"] *** ", b"] plm:", b"] UNSUPP", b"[warn] Epoll", b"Abort(", b"[mpiexec", b"[proxy",
          b"APPLICATION TERM", b"typically refers", b"see the FAQ")
 TITLED = re.compile(rb"\n?" + RULE + TITLES)
 BEGUN = re.compile(rb"^\n?" + RULE + rb"(?:" + TITLES + rb".*)?\Z", re.S | re.M)

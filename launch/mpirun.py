@@ -13,7 +13,7 @@ import tempfile
 from typing import NamedTuple
 
 from . import private, rank
-from .hosts import hosts_of, is_here
+from .hosts import CONNECT, hosts_of, is_here
 from .slurm import allocation
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
@@ -25,6 +25,7 @@ RUN = (f"import sys; sys.path[:] = [*filter(None, sys.path), {ROOT!r}]; "
        "del sys.argv[0]; import runpy; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)")
 NAMES = {"Intel": "Intel MPI", "MVAPICH": "MVAPICH"}       # of Hydra's others than MPICH
 
+SCHEDULERS = ("SLURM_JOB_ID", "PE_HOSTFILE", "PBS_NODEFILE", "LSB_HOSTS", "LSB_MCPU_HOSTS")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 # What an MPI rank finds in its environment; an mpirun started inside one would take itself for a part of that job.
@@ -148,8 +149,9 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
         changes[rank.HOSTS] = ",".join(dict.fromkeys(host.name for host in hosts_of(options)))
     if options.check:
         changes[rank.SHOW] = "1"
-    if options.ssh and len(shlex.split(options.ssh)) > 1:    # Hydra takes the command and its arguments apart
-        changes["HYDRA_LAUNCHER_EXTRA_ARGS"] = shlex.join(shlex.split(options.ssh)[1:])
+    more = shlex.split(options.ssh or "ssh")[1:]             # Hydra takes the command and its arguments apart
+    if more or (by_ssh(options) and "HYDRA_LAUNCHER_EXTRA_ARGS" not in os.environ):
+        changes["HYDRA_LAUNCHER_EXTRA_ARGS"] = shlex.join(more + [CONNECT] * by_ssh(options))
     changes.update({"TORCHELASTIC_RUN_ID": f"dprun-{os.getpid()}", "TORCHELASTIC_RESTART_COUNT": "0",
                     "TORCHELASTIC_MAX_RESTARTS": "0"})
     if options.threads is not None or "OMP_NUM_THREADS" not in {**os.environ, **changes}:
@@ -205,6 +207,13 @@ def is_local(options: argparse.Namespace) -> bool:
     return not remote(options) and all(is_here(host.name) for host in hosts_of(options))
 
 
+def by_ssh(options: argparse.Namespace) -> bool:
+    """Whether mpirun reaches other hosts by ssh, not by a scheduler's command."""
+    words = shlex.split(options.ssh or "ssh")
+    return remote(options) and os.path.basename(words[0]) == "ssh" and shutil.which(words[0]) is not None and not any(
+        name in os.environ for name in SCHEDULERS)
+
+
 def share(options: argparse.Namespace) -> int:
     """The number of ranks on one host, if they are spread evenly."""
     return -(-options.np // max(1, len({host.name for host in hosts_of(options)})))
@@ -237,8 +246,11 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
         flags += ["--map-by", f"slot:PE={options.threads or 1}" + ":OVERSUBSCRIBE" * (mpi.major >= 5), "--bind-to", "core"]
     if is_local(options) and not transports_chosen(options, own):
         flags += ["--mca", "pml", "ob1", "--mca", "btl", "self,sm" if mpi.major >= 5 else "self,vader"]
+    plm = "plm_ssh" if mpi.major >= 5 else "plm_rsh"
     if options.ssh:
-        flags += ["--mca", "plm_ssh_agent" if mpi.major >= 5 else "plm_rsh_agent", options.ssh]
+        flags += ["--mca", f"{plm}_agent", options.ssh]
+    if by_ssh(options) and not any(name.endswith(f"{plm}_args") for name in (*own, *os.environ)):
+        flags += ["--mca", f"{plm}_args", CONNECT]
     if mpi.major >= 5 and "--stream-buffering" not in own:
         flags += ["--stream-buffering", "0"]                  # else a progress bar is buffered until its line ends
     flags += ["--host", options.hosts] if options.hosts else []

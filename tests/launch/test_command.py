@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import sys
 
 import pytest
@@ -59,12 +60,18 @@ def test_no_mpi4py(monkeypatch, capsys):
 @pytest.mark.parametrize("version, present, absent", [
     ("HYDRA build details:", ["-hosts a,b", "-prepend-rank"], ["--oversubscribe", "--bind-to", "root", "-x "]),
     ("Intel(R) MPI Library", ["-hosts a,b", "-prepend-rank"], ["--oversubscribe", "root"]),
-    ("mpirun (Open MPI) 4.1.6", ["--oversubscribe", "--bind-to none", "--host a,b", "-x X", "-x OMP_NUM_THREADS", "--tag-output"], ["-hosts", "--stream-buffering"]),
-    ("mpirun (Open MPI) 5.0.11", ["--oversubscribe", "--bind-to none", "--stream-buffering 0"], ["-hosts"])])
+    ("mpirun (Open MPI) 4.1.6", ["--oversubscribe", "--bind-to none", "--host a,b", "-x X", "-x OMP_NUM_THREADS", "--tag-output", "plm_rsh_args -oConnect"], ["-hosts", "--stream-buffering"]),
+    ("mpirun (Open MPI) 5.0.11", ["--oversubscribe", "--bind-to none", "--stream-buffering 0", "plm_ssh_args -oConnectTimeout=10"], ["-hosts"])])
 def test_the_command_for_each_mpi(fake, capsys, monkeypatch, version, present, absent):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    line = dry(capsys, "-n", 4, "--mpirun", fake(version), "-H", "a,b", "-x", "X=1", "--tag", "--mpi-args", "--foo 'b c'")
-    assert line.startswith("DPRUN_HOSTS=a,b MASTER_ADDR=a TORCHELASTIC_") and " X=1 " in line and "-n 4" in line and "--foo 'b c'" in line and line.endswith("launch/rank.py -m platform\n") and sys.executable in line
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, **options: "/ssh" if name == "ssh" else which(name, **options))
+    words = "-n", 4, "--mpirun", fake(version), "-H", "a,b", "-x", "X=1", "--tag", "--mpi-args", "--foo 'b c'"
+    line = dry(capsys, *words)
+    assert "oConnect" not in dry(capsys, *words, "--ssh", "other")
+    monkeypatch.setenv("SLURM_JOB_ID", "1")                          # there srun starts ranks
+    assert "oConnect" not in dry(capsys, *words)
+    assert line.startswith("DPRUN_HOSTS=a,b HYDRA_LAUNCHER_EXTRA_ARGS=-oConnectTimeout=10 MASTER_ADDR=a TORCHELASTIC_") and " X=1 " in line and "-n 4" in line and "--foo 'b c'" in line and line.endswith("launch/rank.py -m platform\n") and sys.executable in line
     flags = line.partition(sys.executable)[0]
     assert all(p in flags for p in present) and not any(a in flags.partition("/mpirun")[2] for a in absent)
 

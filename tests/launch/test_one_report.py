@@ -88,7 +88,8 @@ def test_more_ranks_than_cores_are_said_to_share_them(tmp_path):
 
 def test_a_host_that_can_not_be_reached_is_named(script, tmp_path):
     ssh = tmp_path / "ssh"
-    ssh.write_text('#!/bin/sh\necho "ssh: connect to host there port 22: Connection refused" >&2\nexit 255\n')
+    ssh.write_text('#!/bin/sh\ncase "$*" in *-oConnectTimeout=10*) ;; *) sleep 300 ;; esac\n'                  # a network that drops packets
+                   'echo "ssh: connect to host there port 22: Connection refused" >&2\nexit 255\n')
     ssh.chmod(0o755)
     done = dprun("-n", 2, "-H", "localhost:1,10.77.0.9:1", "--ssh", ssh, script, "")
     last = done.stderr.splitlines()[-1]
