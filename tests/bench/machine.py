@@ -56,7 +56,8 @@ def vectors() -> str:
 
 def machine() -> dict[str, Any]:
     """What is worth knowing about this machine now."""
-    mpi = output("mpirun", "--version").replace("mpirun (Open MPI)", "Open MPI")
+    beside = str(Path(sys.executable).with_name("mpirun"))           # the extra mpi's
+    mpi = (output(beside, "--version") or output("mpirun", "--version")).replace("mpirun (Open MPI)", "Open MPI")
     return {"processor": processor(), "machine": platform.machine(), "vectors": vectors(), "cores": os.cpu_count(), "system": platform.system(),
             "python": platform.python_version(), "numpy": version("numpy"), "torch": version("torch"), "jax": version("jax"),
             "mpi": mpi or "no mpirun",
