@@ -37,6 +37,11 @@ class Stream:
     rest: bytearray = field(default_factory=bytearray)
     noisy: bool = False                              # the last line was NOISE
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether something is left to show, other than the empty line that follows NOISE."""
+        return bool(self.rest) and not (self.noisy and self.rest == b"\n")
+
 
 @contextlib.contextmanager
 def forwarded(folder: str, ranks: int, tag: bool, messages: Messages) -> Iterator[tuple[int, ...]]:
@@ -97,14 +102,14 @@ def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
                 emit(key.data, os.read(key.fd, CHUNK))
         if not ready:
             for stream in streams:
-                if stream.rest and not stream.tag and not TITLED.match(stream.rest):     # a progress bar, a question
+                if stream.incomplete and not stream.tag and not TITLED.match(stream.rest):   # a progress bar, a question
                     write(stream.target, bytes(stream.rest))
                     stream.rest.clear()
         if last and not ready:
             break
     for stream in streams:
-        if stream.rest:
-            emit(stream, b"\n")
+        if stream.incomplete:
+            emit(stream, b"" if stream.rest.endswith(b"\n") else b"\n")        # an empty line may have been held back
             write(stream.target, bytes(stream.rest))
 
 
@@ -140,6 +145,8 @@ def without_noise(stream: Stream, text: bytes) -> bytes:
 
 def write(target: int, data: bytes) -> None:
     """Write all of it; discard it if the reader is gone: the ranks continue, as under mpirun."""
+    if not data:
+        return
     (unfinished.discard if data.endswith(b"\n") else unfinished.add)(target)
     text = memoryview(data)
     with contextlib.suppress(BrokenPipeError):

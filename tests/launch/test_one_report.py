@@ -1,8 +1,11 @@
 """A failed job has one report: the rank's own, or one line, instead of what mpirun and MPI print about it."""
 
+import os
 import re
+import selectors
 import subprocess
 import sys
+import threading
 
 import pytest
 from test_dprun import ROOT, dprun, environment
@@ -167,3 +170,24 @@ def test_the_reference_has_all_options():
         assert "--survive" in __import__("reference").command()
     finally:
         sys.path.remove(str(ROOT / "docs/site"))
+
+
+@pytest.mark.parametrize("pieces, shown", [
+    ((b"75 steps", b"\n"), b"75 steps\n"), ((b"75 steps",), b"75 steps"), ((b"a\n", b"\n"), b"a\n\n"),
+    ((b"[x] NBC_Progress: an error 7\n", b"\n"), b""), ((b"a\n[x] NBC_Progress: an error 7\n\n",), b"a\n")])
+def test_the_end_of_output_has_no_empty_line_more(pieces, shown):
+    (source, end), (read, target) = os.pipe(), os.pipe()
+    os.set_blocking(source, False)
+    stream = streams.Stream(b"", target, Messages())
+    for piece in pieces:                                             # each read by itself, as from a rank that writes without a buffer
+        streams.emit(stream, piece)
+    with selectors.DefaultSelector() as selector:
+        selector.register(source, selectors.EVENT_READ, stream)
+        ended = threading.Event()
+        ended.set()
+        streams.copy(selector, ended)
+    os.close(target)
+    assert os.read(read, 1000) == shown and (target in streams.unfinished) is (not shown.endswith(b"\n") and shown != b"")
+    streams.unfinished.discard(target)
+    for descriptor in (source, end, read):
+        os.close(descriptor)
