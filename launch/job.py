@@ -244,7 +244,7 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
             feed(job.folder)
         code = job.run()
     if code:
-        finish_line()
+        finish_line(job.messages.unfinished)
     if job.timed_out:
         print(f"dprun: the job was ended after {job.timeout:g} s (--timeout)", file=sys.stderr)
         return 124

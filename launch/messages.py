@@ -30,11 +30,16 @@ REPORT = re.compile(rb"^(?:\[[^\n]*)?dprun: rank \d+ of \d+ on \S+ failed with e
 
 @dataclass
 class Messages:
-    """The messages held back, and whether a rank without dprun's folder, on another host, has printed its report."""
+    """The messages held back.
+
+    reported: whether a rank without dprun's folder, on another host, has printed its report. unfinished: file descriptors
+    whose last line lacks its end, such as a progress bar.
+    """
 
     verbose: bool = False                            # show them at once
     held: list[bytes] = field(default_factory=list)
     reported: bool = False
+    unfinished: set[int] = field(default_factory=set)
 
     def sort(self, text: bytes) -> tuple[bytes, bytes]:
         """The lines to show, and those at the end that may begin a message; complete messages are held back."""

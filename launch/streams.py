@@ -24,7 +24,6 @@ CHUNK = 1 << 16
 PAUSE = 0.05                                         # seconds between looks at whether the job has ended
 NOISE = b"NBC_Progress: an error 7"                  # Open MPI's line on each collective that a dead rank was in
 FOREGROUND = 0.5                                     # seconds between looks at whether the terminal is ours to read
-unfinished: set[int] = set()                         # targets whose last line lacks its end, such as a progress bar
 
 
 @dataclass
@@ -41,6 +40,12 @@ class Stream:
     def incomplete(self) -> bool:
         """Whether something is left to show, other than the empty line that follows NOISE."""
         return bool(self.rest) and not (self.noisy and self.rest == b"\n")
+
+    def show(self, data: bytes) -> None:
+        """Write to the target."""
+        if data:
+            (self.messages.unfinished.discard if data.endswith(b"\n") else self.messages.unfinished.add)(self.target)
+            write(self.target, data)
 
 
 @contextlib.contextmanager
@@ -103,14 +108,14 @@ def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
         if not ready:
             for stream in streams:
                 if stream.incomplete and not stream.tag and not TITLED.match(stream.rest):   # a progress bar, a question
-                    write(stream.target, bytes(stream.rest))
+                    stream.show(bytes(stream.rest))
                     stream.rest.clear()
         if last and not ready:
             break
     for stream in streams:
         if stream.incomplete:
             emit(stream, b"" if stream.rest.endswith(b"\n") else b"\n")        # an empty line may have been held back
-            write(stream.target, bytes(stream.rest))
+            stream.show(bytes(stream.rest))
 
 
 def emit(stream: Stream, data: bytes) -> None:
@@ -129,7 +134,7 @@ def emit(stream: Stream, data: bytes) -> None:
         return
     if stream.tag:
         text = b"".join(stream.tag + line + b"\n" for line in text[:-1].split(b"\n"))
-    write(stream.target, text)
+    stream.show(text)
 
 
 def without_noise(stream: Stream, text: bytes) -> bytes:
@@ -145,17 +150,14 @@ def without_noise(stream: Stream, text: bytes) -> bytes:
 
 def write(target: int, data: bytes) -> None:
     """Write all of it; discard it if the reader is gone: the ranks continue, as under mpirun."""
-    if not data:
-        return
-    (unfinished.discard if data.endswith(b"\n") else unfinished.add)(target)
     text = memoryview(data)
     with contextlib.suppress(BrokenPipeError):
         while text:
             text = text[os.write(target, text):]
 
 
-def finish_line() -> None:
-    """End an unfinished line, so that dprun's next line on standard error begins a new one."""
+def finish_line(unfinished: set[int]) -> None:
+    """End an unfinished line of one of these targets, so that dprun's next line on standard error begins a new one."""
     if 2 in unfinished or (1 in unfinished and os.isatty(1) and os.isatty(2)):
         write(2, b"\n")
 

@@ -95,7 +95,7 @@ def test_one_rank_can_not_be_compiled(comm):
 @pytest.mark.parametrize("options", [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}])
 @pytest.mark.parametrize("backend", ["python", "inductor"])
 def test_accumulation_inside_of_a_step(comm, options, backend):
-    """no_sync() around all passes of a step but the last: one program, and bitwise the eager step if that is asked for. Inside
+    """no_sync() around all passes of a step but the last: one program, and bitwise the eager step with the plain back end. Inside
     of no_sync() around a call, no pass is summed."""
     states = []
     for wrap in (lambda f: f, lambda f: ag.compile(f, backend=backend)):
